@@ -1,0 +1,296 @@
+package link
+
+import (
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gatehouse/gatehouse/wire"
+	"github.com/gatehouse/gatehouse/wire/stream"
+)
+
+// Conn is the transport's half of a link. None of its methods may block.
+type Conn interface {
+	// Info describes the connection; constant.
+	Info() Info
+	// Wake says that Pack has something to give. It may be called often, from
+	// any goroutine, also after Close.
+	Wake()
+	// Close begins to end the connection: the writer flushes what Pack still
+	// gives, tells the peer the code in the transport's own way, and ends the
+	// connection within [CloseGrace] however the peer behaves. Called once.
+	Close(code wire.Code, reason string)
+}
+
+// CloseGrace bounds how long a closing connection may take to say goodbye.
+const CloseGrace = time.Second
+
+// Info describes a connection.
+type Info struct {
+	// Transport is "ws", "rtc", "enet" or "memory".
+	Transport string
+	// Remote is the client's address; zero for memory.
+	Remote netip.AddrPort
+	// OneStream: both lanes share one ordered stream, so nothing that was
+	// written is ever lost, and Pack mixes the lanes in a message.
+	OneStream bool
+	// JSON: the peer speaks the JSON dialect.
+	JSON bool
+}
+
+// Handler is the session's half of a link. Its methods are called by the reader,
+// must not block, and get the link they were called for.
+type Handler interface {
+	// Receive takes one link message; msg is only valid during the call. A
+	// returned error closes the link with its code.
+	Receive(l *Link, lane wire.Lane, msg []byte) *wire.Error
+	// Ended is called exactly once, when no Receive will follow. err says why.
+	Ended(l *Link, err error)
+}
+
+// Options of a link. The zero value has usable defaults.
+type Options struct {
+	// ReliableBytes bounds the link's own ring, until Attach. Default 256 KiB.
+	ReliableBytes int
+	// UnreliableFrames bounds the queue of the unreliable lane. Default 256.
+	UnreliableFrames int
+	// Netsim conditions both directions; nil for none.
+	Netsim *Netsim
+	// Observer counts; nil for none.
+	Observer Observer
+}
+
+// Observer is told what happens on links, for metrics. Safe for concurrent use.
+type Observer interface {
+	// Messages counts link messages and their bytes; in is from the peer.
+	Message(transport string, in bool, lane wire.Lane, bytes int)
+	// Dropped counts frames that were not sent.
+	Dropped(transport string, reason DropReason)
+}
+
+// DropReason says why a frame was not sent; its name is the metric label.
+type DropReason string
+
+// Reasons.
+const (
+	// DropSuperseded: a newer snapshot replaced it.
+	DropSuperseded DropReason = "superseded"
+	// DropSenderOldest: the queue was full and this was its sender's oldest.
+	DropSenderOldest DropReason = "sender_oldest"
+	// DropOldest: the queue was full of other senders' frames.
+	DropOldest DropReason = "oldest"
+	// DropClosed: the link was closed before it left.
+	DropClosed DropReason = "closed"
+	// DropTransport: the transport's own buffer was full.
+	DropTransport DropReason = "transport_full"
+	// DropOversize: larger than a datagram.
+	DropOversize DropReason = "oversize"
+)
+
+// Link is one live connection.
+type Link struct {
+	// immutable
+	conn    Conn
+	info    Info
+	handler Handler
+	obs     Observer
+	opts    Options
+	born    time.Time
+
+	lastHeard atomic.Int64 // unix ns
+	ended     atomic.Bool
+	closing   atomic.Bool
+
+	mu    sync.Mutex // guards the rest; never held over I/O or a callback
+	queue queue
+
+	sim *conditioner // nil without netsim
+}
+
+// New returns a link over conn. The transport calls it when a connection is
+// open, before it reads.
+func New(conn Conn, h Handler, o Options) *Link {
+	if o.ReliableBytes == 0 {
+		o.ReliableBytes = 256 << 10
+	}
+	if o.UnreliableFrames == 0 {
+		o.UnreliableFrames = 256
+	}
+	if o.Observer == nil {
+		o.Observer = nopObserver{}
+	}
+	l := &Link{conn: conn, info: conn.Info(), handler: h, obs: o.Observer, opts: o, born: time.Now()}
+	l.lastHeard.Store(l.born.UnixNano())
+	l.queue.ring, l.queue.cursor = stream.NewRing(o.ReliableBytes, false), 1
+	if o.Netsim != nil {
+		l.sim = newConditioner(l, *o.Netsim)
+	}
+	return l
+}
+
+// Info describes the connection.
+func (l *Link) Info() Info { return l.info }
+
+// Born returns when the link was made.
+func (l *Link) Born() time.Time { return l.born }
+
+// LastHeard returns when something was last received.
+func (l *Link) LastHeard() time.Time { return time.Unix(0, l.lastHeard.Load()) }
+
+// Send queues a frame on the lane of its kind and takes over one reference. It
+// reports false if the reliable lane is full: the owner then closes the link
+// with CodeSlowConsumer. A frame for the unreliable lane may displace another.
+func (l *Link) Send(f *wire.Frame) bool {
+	ok := l.push(f)
+	l.conn.Wake()
+	return ok
+}
+
+// SendAll is Send for frames that belong together (a tick's); they are flushed
+// together. The slice stays the caller's.
+func (l *Link) SendAll(frames []*wire.Frame) bool {
+	ok := true
+	for _, f := range frames {
+		ok = l.push(f) && ok
+	}
+	l.conn.Wake()
+	return ok
+}
+
+func (l *Link) push(f *wire.Frame) bool {
+	l.mu.Lock()
+	dropped, reason, ok := l.queue.push(f, l.opts.UnreliableFrames)
+	l.mu.Unlock()
+	if dropped != nil {
+		l.obs.Dropped(l.info.Transport, reason)
+		dropped.Release()
+	}
+	return ok
+}
+
+// Attach makes the link send the reliable lane from a session's ring, from
+// number cursor on, in place of its own. Pushing to the ring is then the
+// session's business, followed by [Link.Flush].
+func (l *Link) Attach(ring *stream.Ring, cursor uint64) {
+	l.mu.Lock()
+	l.queue.ring, l.queue.cursor = ring, cursor
+	l.mu.Unlock()
+	l.conn.Wake()
+}
+
+// Flush tells the writer that an attached ring has more.
+func (l *Link) Flush() { l.conn.Wake() }
+
+// Close ends the link with a code: a close frame goes out if it still can, queued
+// frames before it too, and the handler's Ended follows. It never waits; later
+// calls do nothing.
+func (l *Link) Close(e *wire.Error) {
+	if !l.closing.CompareAndSwap(false, true) {
+		return
+	}
+	l.mu.Lock()
+	l.queue.seal(wire.JSONFrame(wire.KindClose, wire.CloseOf(e)))
+	l.mu.Unlock()
+	l.conn.Close(e.Code, e.Reason)
+}
+
+// Closing reports whether Close was called.
+func (l *Link) Closing() bool { return l.closing.Load() }
+
+// Receive is called by the transport's reader with each message. A false
+// answer means that the link is done and the reader should stop.
+func (l *Link) Receive(lane wire.Lane, msg []byte) bool {
+	l.lastHeard.Store(time.Now().UnixNano())
+	l.obs.Message(l.info.Transport, true, lane, len(msg))
+	if l.sim != nil {
+		return l.sim.receive(lane, msg)
+	}
+	return l.handle(lane, msg)
+}
+
+func (l *Link) handle(lane wire.Lane, msg []byte) bool {
+	if l.closing.Load() {
+		return false
+	}
+	limit := wire.MaxMessage
+	if lane == wire.Unreliable {
+		limit = wire.MaxDatagram
+	}
+	if len(msg) > limit {
+		l.Close(wire.Errorf(wire.CodeTooBig, "%d bytes on the %s lane, limit %d", len(msg), lane, limit))
+		return false
+	}
+	if e := l.handler.Receive(l, lane, msg); e != nil {
+		l.Close(e)
+		return false
+	}
+	return true
+}
+
+// Ended is called by the transport exactly once, after its last Receive.
+func (l *Link) Ended(err error) {
+	if !l.ended.CompareAndSwap(false, true) {
+		return
+	}
+	l.closing.Store(true)
+	if l.sim != nil {
+		l.sim.stop()
+	}
+	l.mu.Lock()
+	dropped := l.queue.clear()
+	l.mu.Unlock()
+	for range dropped {
+		l.obs.Dropped(l.info.Transport, DropClosed)
+	}
+	l.handler.Ended(l, err)
+}
+
+// Pack appends the next message of a lane to dst[:0] and returns it, empty if
+// there is nothing to send. Only the writer calls it. A link with one stream
+// gives everything on Reliable. The order is link control, reliable,
+// unreliable.
+func (l *Link) Pack(lane wire.Lane, dst []byte) []byte {
+	if l.sim != nil {
+		dst = l.sim.pack(lane, dst[:0])
+	} else {
+		dst = l.pack(lane, dst[:0])
+	}
+	if len(dst) > 0 {
+		l.obs.Message(l.info.Transport, false, lane, len(dst))
+	}
+	return dst
+}
+
+func (l *Link) pack(lane wire.Lane, dst []byte) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if lane == wire.Unreliable {
+		return l.queue.packUnreliable(dst, wire.MaxDatagram)
+	}
+	dst = l.queue.packReliable(dst, packBytes)
+	if l.info.OneStream && len(dst) < packBytes {
+		dst = l.queue.packUnreliable(dst, packBytes)
+	}
+	return dst
+}
+
+// packBytes bounds a coalesced message on the reliable lane; a single larger
+// frame goes alone. It also bounds what a snapshot waits for behind bulk.
+const packBytes = 16 << 10
+
+// Drop lets a transport count what it had to discard itself.
+func (l *Link) Drop(reason DropReason) { l.obs.Dropped(l.info.Transport, reason) }
+
+// Queued returns what waits to be sent.
+func (l *Link) Queued() (reliableFrames, reliableBytes, unreliableFrames int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, b := l.queue.ring.Behind(l.queue.cursor)
+	return n + len(l.queue.control), b, len(l.queue.unreliable)
+}
+
+type nopObserver struct{}
+
+func (nopObserver) Message(string, bool, wire.Lane, int) {}
+func (nopObserver) Dropped(string, DropReason)           {}
