@@ -42,6 +42,8 @@ type Info struct {
 // Handler is the session's half of a link. Its methods are called by the reader,
 // must not block, and get the link they were called for.
 type Handler interface {
+	// Opened is called exactly once, by New, before anything else.
+	Opened(l *Link)
 	// Receive takes one link message; msg is only valid during the call. A
 	// returned error closes the link with its code.
 	Receive(l *Link, lane wire.Lane, msg []byte) *wire.Error
@@ -90,6 +92,9 @@ const (
 
 // Link is one live connection.
 type Link struct {
+	// Owner belongs to the handler, which sets it in Opened or on the reader.
+	Owner any
+
 	// immutable
 	conn    Conn
 	info    Info
@@ -126,6 +131,7 @@ func New(conn Conn, h Handler, o Options) *Link {
 	if o.Netsim != nil {
 		l.sim = newConditioner(l, *o.Netsim)
 	}
+	h.Opened(l)
 	return l
 }
 
