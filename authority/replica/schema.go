@@ -4,16 +4,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 )
 
 // Bounds of a schema.
 const (
-	MaxTypes  = 64
+	MaxTypes = 64
+	// MaxFields of a type. 32 fields of at most 32 bits: an entity sent whole
+	// is at most 135 bytes and always fits a datagram.
 	MaxFields = 32
-	// MaxFullBytes bounds an entity sent whole, so that one always fits a
-	// datagram.
-	MaxFullBytes = 1000
+	// MaxNameBytes bounds the name of a type or field. Names are letters,
+	// digits and underscores.
+	MaxNameBytes = 32
 )
 
 // Schema lists the types of entities of a game. It must not be changed after
@@ -43,21 +46,23 @@ type Field struct {
 	// 1/256 tiles). 0 means 1. Only for display and the JSON dialect.
 	Unit float64 `json:"unit,omitempty"`
 
+	top  uint32 // the largest number, that of Max
 	bits uint
 }
 
-// NewSchema checks the types and returns their schema. The error joins all
-// faults.
+// NewSchema checks the types and returns their schema. It takes the types over.
+// The error joins all faults.
 func NewSchema(types ...Type) (*Schema, error) {
-	s := &Schema{Types: types}
-	var faults []error
 	if len(types) == 0 || len(types) > MaxTypes {
-		faults = append(faults, fmt.Errorf("schema has %d types, accepted are 1 to %d", len(types), MaxTypes))
+		return nil, fmt.Errorf("schema has %d types, accepted are 1 to %d", len(types), MaxTypes)
 	}
+	s := &Schema{Types: types, typeBits: uint(bits.Len(uint(len(types) - 1)))}
+	var faults []error
+	names := make(map[string]bool)
 	for i := range s.Types {
-		faults = append(faults, s.Types[i].check())
+		t := &s.Types[i]
+		faults = append(faults, checkName("type", t.Name, names), t.check())
 	}
-	s.typeBits = uint(bits.Len(uint(len(types) - 1)))
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -68,21 +73,44 @@ func (t *Type) check() error {
 	if len(t.Fields) > MaxFields {
 		return fmt.Errorf("type %s has %d fields, the limit is %d", t.Name, len(t.Fields), MaxFields)
 	}
-	total := uint(0)
+	var faults []error
+	names := map[string]bool{"id": true, "type": true} // taken in the JSON dialect
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		if f.Step == 0 {
-			f.Step = 1
-		}
-		if f.Step < 0 || f.Min >= f.Max {
-			return fmt.Errorf("field %s.%s: min %d must be below max %d, and step %d above 0", t.Name, f.Name, f.Min, f.Max, f.Step)
-		}
-		f.bits = uint(bits.Len32(f.quantize(f.Max)))
-		total += f.bits
+		faults = append(faults, checkName("field "+t.Name, f.Name, names), f.check(t.Name))
 	}
-	if total > MaxFullBytes*8 {
-		return fmt.Errorf("type %s needs %d bytes in full, the limit is %d", t.Name, (total+7)/8, MaxFullBytes)
+	return errors.Join(faults...)
+}
+
+func (f *Field) check(typ string) error {
+	if f.Step == 0 {
+		f.Step = 1
 	}
+	if f.Step < 0 || f.Min >= f.Max {
+		return fmt.Errorf("field %s.%s: min %d must be below max %d, and step %d above 0", typ, f.Name, f.Min, f.Max, f.Step)
+	}
+	if math.IsNaN(f.Unit) || math.IsInf(f.Unit, 0) {
+		return fmt.Errorf("field %s.%s: unit %v must be finite", typ, f.Name, f.Unit)
+	}
+	f.top = f.quantize(f.Max)
+	f.bits = uint(bits.Len32(f.top))
+	return nil
+}
+
+// checkName accepts names that need no escaping anywhere, once each.
+func checkName(what, name string, taken map[string]bool) error {
+	if len(name) == 0 || len(name) > MaxNameBytes {
+		return fmt.Errorf("%s %.40q: a name has 1 to %d bytes", what, name, MaxNameBytes)
+	}
+	for _, c := range []byte(name) {
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return fmt.Errorf("%s %.40q: a name has letters, digits and underscores only", what, name)
+		}
+	}
+	if taken[name] {
+		return fmt.Errorf("%s %.40q: the name is taken", what, name)
+	}
+	taken[name] = true
 	return nil
 }
 
@@ -110,8 +138,7 @@ func (f *Field) quantize(v int32) uint32 {
 	return uint32((int64(v) - int64(f.Min)) / int64(f.Step))
 }
 
-// value is the inverse of quantize, for a number from outside too: larger ones
-// than Max has come out as Max.
+// value is the inverse of quantize, up to rounding.
 func (f *Field) value(q uint32) int32 {
-	return int32(min(int64(f.Min)+int64(q)*int64(f.Step), int64(f.Max)))
+	return int32(int64(f.Min) + int64(q)*int64(f.Step))
 }

@@ -1,0 +1,41 @@
+package replica
+
+import "strconv"
+
+// AppendJSON appends all entities as a JSON array of objects with id, type (by
+// name) and the fields by name, in units: the "entities" of a snapshot in the
+// JSON dialect.
+func (s *Store) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	for id := s.alive.after(0); id != 0; id = s.alive.after(id) {
+		if dst[len(dst)-1] != '[' {
+			dst = append(dst, ',')
+		}
+		dst = s.appendEntity(dst, id)
+	}
+	return append(dst, ']')
+}
+
+// appendEntity needs no escaping: a schema accepts plain names only.
+func (s *Store) appendEntity(dst []byte, id ID) []byte {
+	dst = append(dst, `{"id":`...)
+	dst = strconv.AppendUint(dst, uint64(id), 10)
+	dst = append(dst, `,"type":"`...)
+	dst = append(dst, s.schema.Types[s.typ[id]].Name...)
+	dst = append(dst, '"')
+	for i, q := range s.row(id) {
+		f := &s.fields(id)[i]
+		dst = append(append(append(dst, `,"`...), f.Name...), `":`...)
+		dst = f.appendUnits(dst, f.value(q))
+	}
+	return append(dst, '}')
+}
+
+// appendUnits writes v as people read it. 15 digits are all that a float64
+// surely has: 35 hundredths come out as 0.35, not 0.35000000000000003.
+func (f *Field) appendUnits(dst []byte, v int32) []byte {
+	if f.Unit == 0 || f.Unit == 1 {
+		return strconv.AppendInt(dst, int64(v), 10)
+	}
+	return strconv.AppendFloat(dst, float64(v)*f.Unit, 'g', 15, 64)
+}
