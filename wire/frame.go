@@ -21,7 +21,7 @@ type Frame struct {
 	Kind Kind
 	// Key says whose older frames this one replaces in a queue for the
 	// unreliable lane; 0 for none. Snapshots use SnapshotKey, relayed messages
-	// the sender's id plus one. Not on the wire.
+	// their sender's id. Not on the wire.
 	Key uint32
 	// Tick is the tick that a snapshot or event belongs to. Not on the wire.
 	Tick uint32

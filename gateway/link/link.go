@@ -57,6 +57,9 @@ type Options struct {
 	ReliableBytes int
 	// UnreliableFrames bounds the queue of the unreliable lane. Default 256.
 	UnreliableFrames int
+	// FlushWindow is the longest that WriteLoop holds frames back on a busy link
+	// so that they leave together. Default 8 ms, at most 10 ms; negative: never.
+	FlushWindow time.Duration
 	// Netsim conditions both directions; nil for none.
 	Netsim *Netsim
 	// Observer counts; nil for none.
@@ -103,9 +106,12 @@ type Link struct {
 	opts    Options
 	born    time.Time
 
-	lastHeard atomic.Int64 // unix ns
+	lastHeard atomic.Int64  // unix ns
+	sends     atomic.Uint32 // what Send, SendAll and Flush were called, wrapping
 	ended     atomic.Bool
 	closing   atomic.Bool
+	// urgent has a token when a control frame waits, which no window delays.
+	urgent chan struct{}
 
 	mu    sync.Mutex // guards the rest; never held over I/O or a callback
 	queue queue
@@ -127,7 +133,8 @@ func New(conn Conn, h Handler, o Options) *Link {
 	}
 	l := &Link{conn: conn, info: conn.Info(), handler: h, obs: o.Observer, opts: o, born: time.Now()}
 	l.lastHeard.Store(l.born.UnixNano())
-	l.queue.ring, l.queue.cursor = stream.NewRing(o.ReliableBytes, false), 1
+	l.urgent = make(chan struct{}, 1)
+	l.queue = newQueue(o, l.info)
 	if o.Netsim != nil {
 		l.sim = newConditioner(l, *o.Netsim)
 	}
@@ -149,7 +156,7 @@ func (l *Link) LastHeard() time.Time { return time.Unix(0, l.lastHeard.Load()) }
 // with CodeSlowConsumer. A frame for the unreliable lane may displace another.
 func (l *Link) Send(f *wire.Frame) bool {
 	ok := l.push(f)
-	l.conn.Wake()
+	l.wake()
 	return ok
 }
 
@@ -160,14 +167,23 @@ func (l *Link) SendAll(frames []*wire.Frame) bool {
 	for _, f := range frames {
 		ok = l.push(f) && ok
 	}
-	l.conn.Wake()
+	l.wake()
 	return ok
 }
 
+func (l *Link) wake() {
+	l.sends.Add(1)
+	l.conn.Wake()
+}
+
 func (l *Link) push(f *wire.Frame) bool {
+	control := f.Kind.Control() // f may be gone once it is queued
 	l.mu.Lock()
-	dropped, reason, ok := l.queue.push(f, l.opts.UnreliableFrames)
+	dropped, reason, ok := l.queue.push(f)
 	l.mu.Unlock()
+	if control {
+		l.hurry()
+	}
 	if dropped != nil {
 		l.obs.Dropped(l.info.Transport, reason)
 		dropped.Release()
@@ -175,29 +191,42 @@ func (l *Link) push(f *wire.Frame) bool {
 	return ok
 }
 
+func (l *Link) hurry() {
+	select {
+	case l.urgent <- struct{}{}:
+	default:
+	}
+}
+
 // Attach makes the link send the reliable lane from a session's ring, from
-// number cursor on, in place of its own. Pushing to the ring is then the
-// session's business, followed by [Link.Flush].
+// number cursor on, in place of its own, whose frames are discarded. Pushing to
+// the ring is then the session's business, followed by [Link.Flush]. It does
+// nothing on a link that was closed or has ended.
 func (l *Link) Attach(ring *stream.Ring, cursor uint64) {
 	l.mu.Lock()
-	l.queue.ring, l.queue.cursor = ring, cursor
+	dropped := l.queue.attach(ring, cursor)
 	l.mu.Unlock()
+	l.dropClosed(dropped)
 	l.conn.Wake()
 }
 
 // Flush tells the writer that an attached ring has more.
-func (l *Link) Flush() { l.conn.Wake() }
+func (l *Link) Flush() { l.wake() }
 
 // Close ends the link with a code: a close frame goes out if it still can, queued
-// frames before it too, and the handler's Ended follows. It never waits; later
-// calls do nothing.
+// reliable frames before it too, and the handler's Ended follows. A link that was
+// too slow, or whose session went on elsewhere, gets the close frame alone: the
+// rest is kept by its session. It never waits; later calls do nothing.
 func (l *Link) Close(e *wire.Error) {
 	if !l.closing.CompareAndSwap(false, true) {
 		return
 	}
+	alone := e.Code == wire.CodeSlowConsumer || e.Code == wire.CodeReplaced
 	l.mu.Lock()
-	l.queue.seal(wire.JSONFrame(wire.KindClose, wire.CloseOf(e)))
+	dropped := l.queue.seal(wire.JSONFrame(wire.KindClose, wire.CloseOf(e)), alone)
 	l.mu.Unlock()
+	l.dropClosed(dropped)
+	l.hurry()
 	l.conn.Close(e.Code, e.Reason)
 }
 
@@ -207,7 +236,6 @@ func (l *Link) Closing() bool { return l.closing.Load() }
 // Receive is called by the transport's reader with each message. A false
 // answer means that the link is done and the reader should stop.
 func (l *Link) Receive(lane wire.Lane, msg []byte) bool {
-	l.lastHeard.Store(time.Now().UnixNano())
 	l.obs.Message(l.info.Transport, true, lane, len(msg))
 	if l.sim != nil {
 		return l.sim.receive(lane, msg)
@@ -219,6 +247,7 @@ func (l *Link) handle(lane wire.Lane, msg []byte) bool {
 	if l.closing.Load() {
 		return false
 	}
+	l.lastHeard.Store(time.Now().UnixNano())
 	limit := wire.MaxMessage
 	if lane == wire.Unreliable {
 		limit = wire.MaxDatagram
@@ -239,17 +268,21 @@ func (l *Link) Ended(err error) {
 	if !l.ended.CompareAndSwap(false, true) {
 		return
 	}
-	l.closing.Store(true)
 	if l.sim != nil {
-		l.sim.stop()
+		l.sim.stop() // before closing is set: it hands over what came before the end
 	}
+	l.closing.Store(true)
 	l.mu.Lock()
 	dropped := l.queue.clear()
 	l.mu.Unlock()
-	for range dropped {
+	l.dropClosed(dropped)
+	l.handler.Ended(l, err)
+}
+
+func (l *Link) dropClosed(frames int) {
+	for range frames {
 		l.obs.Dropped(l.info.Transport, DropClosed)
 	}
-	l.handler.Ended(l, err)
 }
 
 // Pack appends the next message of a lane to dst[:0] and returns it, empty if
@@ -275,14 +308,14 @@ func (l *Link) pack(lane wire.Lane, dst []byte) []byte {
 		return l.queue.packUnreliable(dst, wire.MaxDatagram)
 	}
 	dst = l.queue.packReliable(dst, packBytes)
-	if l.info.OneStream && len(dst) < packBytes {
-		dst = l.queue.packUnreliable(dst, packBytes)
+	if l.info.OneStream {
+		dst = l.queue.packUnreliable(dst, min(len(dst)+packBytes, wire.MaxMessage))
 	}
 	return dst
 }
 
-// packBytes bounds a coalesced message on the reliable lane; a single larger
-// frame goes alone. It also bounds what a snapshot waits for behind bulk.
+// packBytes bounds what a message coalesces of each lane; a single larger frame
+// goes alone. It also bounds what a snapshot waits for behind bulk.
 const packBytes = 16 << 10
 
 // Drop lets a transport count what it had to discard itself.

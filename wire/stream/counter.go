@@ -21,7 +21,8 @@ func (c *Counter) Count(k wire.Kind, bodyBytes int) (due bool) {
 		return false
 	}
 	c.received++
-	c.bytes += bodyBytes + wire.HeaderSize(bodyBytes)
+	// As the sender's ring accounts for it: many small frames fill it too.
+	c.bytes += bodyBytes + wire.HeaderSize(bodyBytes) + frameOverhead
 	return c.bytes >= AckBytes
 }
 

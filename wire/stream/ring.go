@@ -38,8 +38,13 @@ func NewRing(limit int, retain bool) *Ring {
 }
 
 // Push appends a frame and takes over the caller's reference, on failure too.
-// The only error is ErrFull.
+// The errors are ErrFull, and wire.ErrTooBig for a body that no receiver would
+// take.
 func (r *Ring) Push(f *wire.Frame) error {
+	if len(f.Body()) > wire.MaxReliableBody {
+		f.Release()
+		return wire.ErrTooBig
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	cost := f.Size() + frameOverhead
@@ -65,16 +70,20 @@ func (r *Ring) grow() {
 }
 
 // Pack appends whole frames from number *cursor on to dst while dst stays within
-// max bytes, and moves the cursor behind them. A first frame is always taken
+// limit bytes, and moves the cursor behind them. A first frame is always taken
 // when dst is empty, whatever its size. It returns the number of frames packed.
-func (r *Ring) Pack(dst []byte, cursor *uint64, max int) ([]byte, int) {
+//
+// A cursor before the oldest kept frame skips to it: the receiver has
+// acknowledged what lies between over another link.
+func (r *Ring) Pack(dst []byte, cursor *uint64, limit int) ([]byte, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	packed := 0
+	*cursor = max(*cursor, r.first)
 	for *cursor < r.first+uint64(r.count) {
 		i := int(*cursor - r.first)
 		f := r.frames[(r.head+i)&(len(r.frames)-1)]
-		if len(dst) > 0 && len(dst)+f.Size() > max {
+		if len(dst) > 0 && len(dst)+f.Size() > limit {
 			break
 		}
 		dst = wire.AppendFrame(dst, f.Kind, f.Body())
@@ -92,6 +101,10 @@ func (r *Ring) Pack(dst []byte, cursor *uint64, max int) ([]byte, int) {
 func (r *Ring) Ack(received uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.ack(received)
+}
+
+func (r *Ring) ack(received uint64) error {
 	if received >= r.first+uint64(r.count) {
 		return ErrAck
 	}
@@ -116,11 +129,11 @@ func (r *Ring) dropOldest() {
 // received frames. It acknowledges those. ok is false if the ring can not serve
 // it: what is missing was forgotten, or never sent.
 func (r *Ring) Rewind(received uint64) (cursor uint64, ok bool) {
-	if r.Ack(received) != nil {
-		return 0, false
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.ack(received) != nil {
+		return 0, false
+	}
 	return r.first, r.first == received+1
 }
 
