@@ -60,8 +60,9 @@ type Welcome struct {
 	Room RoomInfo `json:"room"`
 	// You is the receiver's own peer id in the room.
 	You uint32 `json:"you"`
-	// Peers are all members, the receiver included.
-	Peers []Peer `json:"peers"`
+	// Peers are all members, the receiver included; absent when resuming (after
+	// a gap a roster follows).
+	Peers []Peer `json:"peers,omitempty"`
 	// Tick is the room's tick at the join; TickRate in Hz, 0 if it has none.
 	Tick     uint32 `json:"tick"`
 	TickRate int    `json:"tick_rate"`
@@ -120,17 +121,21 @@ const (
 	PeerAway   = "away"
 	PeerBack   = "back"
 	PeerLeft   = "left"
+	// PeerRoster replaces the whole roster, after a gap.
+	PeerRoster = "roster"
 )
 
 // PeerNotice tells of one member.
 type PeerNotice struct {
 	// Event is one of the Peer constants.
 	Event string `json:"event"`
-	ID    uint32 `json:"id"`
+	ID    uint32 `json:"id,omitempty"`
 	Name  string `json:"name,omitempty"`
 	// Profile comes with joined, Reason (a code's name) with left.
 	Profile json.RawMessage `json:"profile,omitempty"`
 	Reason  string          `json:"reason,omitempty"`
+	// Peers comes with roster: all members, the receiver included.
+	Peers []Peer `json:"peers,omitempty"`
 }
 
 // Draining says that the server will close its links.

@@ -106,7 +106,7 @@ type Link struct {
 	opts    Options
 	born    time.Time
 
-	lastHeard atomic.Int64  // unix ns
+	lastHeard atomic.Int64  // ns since born: monotonic, whatever the wall clock does
 	sends     atomic.Uint32 // what Send, SendAll and Flush were called, wrapping
 	ended     atomic.Bool
 	closing   atomic.Bool
@@ -132,7 +132,6 @@ func New(conn Conn, h Handler, o Options) *Link {
 		o.Observer = nopObserver{}
 	}
 	l := &Link{conn: conn, info: conn.Info(), handler: h, obs: o.Observer, opts: o, born: time.Now()}
-	l.lastHeard.Store(l.born.UnixNano())
 	l.urgent = make(chan struct{}, 1)
 	l.queue = newQueue(o, l.info)
 	if o.Netsim != nil {
@@ -149,7 +148,7 @@ func (l *Link) Info() Info { return l.info }
 func (l *Link) Born() time.Time { return l.born }
 
 // LastHeard returns when something was last received.
-func (l *Link) LastHeard() time.Time { return time.Unix(0, l.lastHeard.Load()) }
+func (l *Link) LastHeard() time.Time { return l.born.Add(time.Duration(l.lastHeard.Load())) }
 
 // Send queues a frame on the lane of its kind and takes over one reference. It
 // reports false if the reliable lane is full: the owner then closes the link
@@ -170,6 +169,9 @@ func (l *Link) SendAll(frames []*wire.Frame) bool {
 	l.wake()
 	return ok
 }
+
+// Enqueue is Send without waking the writer: [Link.Flush] follows.
+func (l *Link) Enqueue(f *wire.Frame) bool { return l.push(f) }
 
 func (l *Link) wake() {
 	l.sends.Add(1)
@@ -247,7 +249,7 @@ func (l *Link) handle(lane wire.Lane, msg []byte) bool {
 	if l.closing.Load() {
 		return false
 	}
-	l.lastHeard.Store(time.Now().UnixNano())
+	l.lastHeard.Store(int64(time.Since(l.born)))
 	limit := wire.MaxMessage
 	if lane == wire.Unreliable {
 		limit = wire.MaxDatagram
