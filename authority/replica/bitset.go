@@ -47,3 +47,6 @@ func (b bitset) grow(n int) bitset {
 	}
 	return b
 }
+
+// lowest returns the least id of word w of a set.
+func lowest(w int, word uint64) ID { return ID(w<<6 + bits.TrailingZeros64(word)) }

@@ -31,6 +31,8 @@ type Schema struct {
 type Type struct {
 	Name   string  `json:"name"`
 	Fields []Field `json:"fields"`
+
+	bits uint // of all fields
 }
 
 // Field is one quantized value of an entity. Values from Min to Max are kept in
@@ -73,11 +75,13 @@ func (t *Type) check() error {
 	if len(t.Fields) > MaxFields {
 		return fmt.Errorf("type %s has %d fields, the limit is %d", t.Name, len(t.Fields), MaxFields)
 	}
+	t.bits = 0
 	var faults []error
 	names := map[string]bool{"id": true, "type": true} // taken in the JSON dialect
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		faults = append(faults, checkName("field "+t.Name, f.Name, names), f.check(t.Name))
+		t.bits += f.bits
 	}
 	return errors.Join(faults...)
 }
