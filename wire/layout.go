@@ -12,8 +12,8 @@ const (
 	// MaxReliablePayload is the largest opaque payload of a request, response,
 	// event or relayed message on the reliable lane.
 	MaxReliablePayload = 60 << 10
-	// MaxReliableBody is the largest frame body on the reliable lane: a largest
-	// payload with its addressing.
+	// MaxReliableBody is the largest frame body: a largest payload with its
+	// addressing.
 	MaxReliableBody = MaxReliablePayload + 1<<10
 	// MaxMessage is the largest link message on the reliable lane.
 	MaxMessage = 65_535
@@ -21,8 +21,11 @@ const (
 	// would be fragmented by SCTP.
 	MaxDatagram = 1150
 	// MaxUnreliablePayload is the largest opaque payload on the unreliable
-	// lane; what is left of a datagram is for headers and addressing.
+	// lane. A datagram has room for it as a relayed message of any sender, and
+	// as one to at least five peers; a longer list leaves less.
 	MaxUnreliablePayload = 1120
+	// MaxPingBytes bounds the body of a ping.
+	MaxPingBytes = 8
 	// MaxHeader is the longest frame header.
 	MaxHeader = 4
 
@@ -63,6 +66,9 @@ func AppendFrame(dst []byte, k Kind, body []byte) []byte {
 
 // NextFrame splits the first frame off a link message. The body is a view into
 // msg. A message is done when rest is empty; an empty message holds no frame.
+//
+// Frames of the unreliable lane are not held to a datagram here: a link bounds
+// its messages, and where both lanes share a stream a JSON snapshot may be long.
 func NextFrame(msg []byte) (k Kind, body, rest []byte, err error) {
 	if len(msg) < 2 {
 		return 0, nil, nil, ErrTruncated
@@ -81,15 +87,13 @@ func NextFrame(msg []byte) (k Kind, body, rest []byte, err error) {
 		return 0, nil, nil, ErrBadKind
 	case n > len(msg):
 		return 0, nil, nil, fmt.Errorf("%w: %s of %d bytes, %d left", ErrTruncated, k, n, len(msg))
-	case k.Lane() == Reliable && n > MaxReliableBody:
+	case n > MaxReliableBody:
 		return 0, nil, nil, fmt.Errorf("%w: %s of %d bytes, limit %d", ErrTooBig, k, n, MaxReliableBody)
-	case k.Lane() == Unreliable && n > MaxDatagram:
-		return 0, nil, nil, fmt.Errorf("%w: %s of %d bytes, limit %d", ErrTooBig, k, n, MaxDatagram)
 	}
 	return k, msg[:n:n], msg[n:], nil
 }
 
-// uvarint reads a minimal or over-long uvarint of at most 32 bits.
+// uvarint reads a uvarint of at most 32 bits in at most 5 bytes.
 func uvarint(b []byte) (v uint32, rest []byte, ok bool) {
 	x, n := binary.Uvarint(b)
 	if n <= 0 || n > 5 || x > 1<<32-1 {
