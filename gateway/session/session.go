@@ -78,6 +78,7 @@ func (s *Session) overflow(l *link.Link) {
 	s.ring.Clear()
 	if l != nil {
 		l.Close(wire.Errorf(wire.CodeSlowConsumer, "more than %d bytes wait unacknowledged", s.mgr.opts.OutboxBytes))
+		s.detach(l)
 	}
 }
 
