@@ -1,0 +1,309 @@
+//go:build !noenet
+
+package enet
+
+// #include "carrier.h"
+import "C"
+
+import (
+	"slices"
+	"time"
+	"unsafe"
+
+	"github.com/gatehouse/gatehouse/gateway/link"
+	"github.com/gatehouse/gatehouse/wire"
+)
+
+// run is the owner: turn after turn until the host has ended.
+func (h *host) run() {
+	defer close(h.done)
+	defer h.shut()
+	for {
+		now := time.Now()
+		h.collect(now)
+		h.packReady(now)
+		h.expire(now)
+		if h.over(now) {
+			return
+		}
+		n := h.turn(h.rest())
+		if n < 0 {
+			if h.failures++; h.failures == maxFailures {
+				h.abandon(errSocket)
+				return
+			}
+			continue
+		}
+		h.failures = 0
+		for i := range h.events[:n] {
+			h.handle(&h.events[i])
+		}
+	}
+}
+
+// collect moves to ready the links that were marked and those that ENet has room
+// for again.
+func (h *host) collect(now time.Time) {
+	h.mu.Lock()
+	h.marked, h.spare = h.spare[:0], h.marked
+	stopping := h.stopping
+	h.mu.Unlock()
+	for _, c := range h.spare {
+		c.marked.Store(false)
+		h.makeReady(c)
+	}
+	clear(h.spare)
+	h.blocked = slices.DeleteFunc(h.blocked, func(c *conn) bool {
+		c.blocked = !c.ended && h.slots[c.slot].unacked >= maxUnacked
+		if !c.blocked {
+			h.makeReady(c)
+		}
+		return !c.blocked
+	})
+	if stopping && h.stopAt.IsZero() {
+		h.stopAt = now.Add(link.CloseGrace + link.CloseGrace/4)
+		for _, c := range h.conns {
+			if c != nil {
+				c.link.Close(goingAway())
+			}
+		}
+	}
+}
+
+func (h *host) makeReady(c *conn) {
+	if !c.ready {
+		c.ready = true
+		h.ready = append(h.ready, c)
+	}
+}
+
+// packReady packs links until the turn is full; the others are first in the next.
+func (h *host) packReady(now time.Time) {
+	done := 0
+	for done < len(h.ready) && h.pack(h.ready[done], now) {
+		h.ready[done].ready = false
+		done++
+	}
+	h.ready = slices.Delete(h.ready, 0, done)
+}
+
+// pack adds what a link has to send to the turn. It reports false if the turn is
+// full before that is all.
+func (h *host) pack(c *conn, now time.Time) bool {
+	if c.ended || c.finished {
+		return true
+	}
+	closed := c.closed.Load() // before Pack: the close frame was queued before it
+	if closed != nil && c.deadline.IsZero() {
+		c.deadline = now.Add(link.CloseGrace)
+		h.closing = append(h.closing, c)
+	}
+	unacked := int(h.slots[c.slot].unacked)
+	sent := h.slots[c.slot].unsent == 0
+	for more := true; more; {
+		more = false
+		for lane := wire.Reliable; lane <= wire.Unreliable; lane++ {
+			switch {
+			case lane == wire.Reliable && unacked >= maxUnacked:
+				h.block(c)
+				continue
+			case lane == wire.Unreliable && !sent:
+				continue
+			case !h.hasRoom():
+				return false
+			}
+			n := h.add(c, lane)
+			more = more || n > 0
+			if lane == wire.Reliable {
+				unacked += n
+			}
+		}
+	}
+	if closed != nil && !c.blocked {
+		if !h.hasRoom() {
+			return false
+		}
+		h.order(c, C.GH_FINISH, closed.Code)
+		c.finished = true
+	}
+	return true
+}
+
+func (h *host) block(c *conn) {
+	if !c.blocked {
+		c.blocked = true
+		h.blocked = append(h.blocked, c)
+	}
+}
+
+// hasRoom reports whether any message fits the turn.
+func (h *host) hasRoom() bool {
+	return len(h.ops) < C.GH_OPS && cap(h.buffer)-len(h.buffer) >= wire.MaxMessage
+}
+
+// add packs one message and returns its size, 0 for none.
+func (h *host) add(c *conn, lane wire.Lane) int {
+	at := len(h.buffer)
+	msg := c.link.Pack(lane, h.buffer[at:at:cap(h.buffer)])
+	if len(msg) == 0 {
+		return 0
+	}
+	kind := C.uint32_t(C.GH_SEND_RELIABLE)
+	if lane == wire.Unreliable {
+		kind = C.GH_SEND_UNRELIABLE
+	}
+	h.buffer = h.buffer[:at+len(msg)]
+	h.ops = append(h.ops, C.gh_op{
+		slot: C.uint32_t(c.slot), generation: C.uint32_t(c.generation), kind: kind,
+		offset: C.uint32_t(at), bytes: C.uint32_t(len(msg)),
+	})
+	return len(msg)
+}
+
+func (h *host) order(c *conn, kind C.uint32_t, code wire.Code) {
+	h.ops = append(h.ops, C.gh_op{
+		slot: C.uint32_t(c.slot), generation: C.uint32_t(c.generation), kind: kind,
+		code: C.uint32_t(code),
+	})
+}
+
+// expire drops the links that have had their time to say goodbye.
+func (h *host) expire(now time.Time) {
+	h.closing = slices.DeleteFunc(h.closing, func(c *conn) bool {
+		if c.ended {
+			return true
+		}
+		if now.Before(c.deadline) || len(h.ops) == C.GH_OPS {
+			return false
+		}
+		h.order(c, C.GH_DROP, c.closed.Load().Code)
+		h.end(c, nil)
+		return true
+	})
+}
+
+// over reports whether the host has nothing left to live for.
+func (h *host) over(now time.Time) bool {
+	switch {
+	case !h.stopAt.IsZero() && now.After(h.stopAt):
+		h.abandon(goingAway())
+		return true
+	case h.open > 0 || len(h.ops) > 0:
+		return false
+	}
+	return !h.stopAt.IsZero() || h.dialed != nil && h.answered
+}
+
+// rest returns how long the turn may wait.
+func (h *host) rest() time.Duration {
+	if len(h.ready) > 0 {
+		return 0
+	}
+	h.asleep.Store(true)
+	h.mu.Lock()
+	news := len(h.marked) > 0 || h.stopping && h.stopAt.IsZero()
+	h.mu.Unlock()
+	switch {
+	case news:
+		return 0
+	case h.open > 0 || h.dialed != nil:
+		return busyWait
+	}
+	return idleWait
+}
+
+// turn is one call into C. It returns the number of events.
+func (h *host) turn(wait time.Duration) int {
+	n := C.gh_turn(h.carrier, unsafe.SliceData(h.ops), C.int(len(h.ops)),
+		(*C.uint8_t)(unsafe.SliceData(h.buffer)), &h.events[0], C.int(wait.Milliseconds()))
+	h.asleep.Store(false)
+	h.ops, h.buffer = h.ops[:0], h.buffer[:0]
+	counts := C.gh_counted(h.carrier)
+	h.counts[0].Store(uint64(counts.connects_shed))
+	h.counts[1].Store(uint64(counts.datagrams_refused))
+	h.counts[2].Store(uint64(counts.sends_failed))
+	return int(n)
+}
+
+func (h *host) handle(e *C.gh_event) {
+	if e.kind == C.GH_CONNECTED {
+		h.connected(e)
+		return
+	}
+	c := h.conns[e.slot]
+	if c == nil || c.generation != uint32(e.generation) {
+		if e.kind == C.GH_ENDED {
+			h.answer(nil, endedBy(uint32(e.data))) // a dial that came to nothing
+		}
+		return
+	}
+	switch e.kind {
+	case C.GH_RECEIVED:
+		c.receive(e)
+	case C.GH_TOO_BIG:
+		c.link.Close(wire.Errorf(wire.CodeTooBig, "%d bytes in a message, limit %d", uint32(e.data), wire.MaxMessage))
+	case C.GH_ENDED:
+		h.end(c, endedBy(uint32(e.data)))
+	}
+}
+
+func (h *host) connected(e *C.gh_event) {
+	c := &conn{
+		host:       h,
+		slot:       uint32(e.slot),
+		generation: uint32(e.generation),
+		info:       link.Info{Transport: "enet", Remote: addrPort(e.address, e.port)},
+	}
+	h.conns[c.slot] = c
+	h.open++
+	c.link = link.New(c, h.handler, h.opts)
+	h.answer(c.link, nil)
+	if !h.stopAt.IsZero() {
+		c.link.Close(goingAway())
+	}
+}
+
+func (c *conn) receive(e *C.gh_event) {
+	if c.deaf {
+		return
+	}
+	lane := wire.Reliable
+	if e.channel != 0 {
+		lane = wire.Unreliable
+	}
+	if lane == wire.Reliable && !bool(e.reliable) {
+		c.link.Close(wire.Errorf(wire.CodeProtocol, "channel 0 is for reliable packets"))
+		c.deaf = true
+		return
+	}
+	c.deaf = !c.link.Receive(lane, unsafe.Slice((*byte)(e.message), int(e.bytes)))
+}
+
+// answer tells Dial how it went, the first time.
+func (h *host) answer(l *link.Link, err error) {
+	if h.dialed != nil && !h.answered {
+		h.answered = true
+		h.dialed <- answer{l, err}
+	}
+}
+
+// end ends a link of ours. The code that this side closed with goes before err.
+func (h *host) end(c *conn, err error) {
+	if closed := c.closed.Load(); closed != nil {
+		err = closed
+	}
+	c.ended = true
+	h.conns[c.slot] = nil
+	h.open--
+	c.link.Ended(err)
+}
+
+// abandon ends all links without a word to their peers.
+func (h *host) abandon(err error) {
+	for _, c := range h.conns {
+		if c != nil {
+			h.end(c, err)
+		}
+	}
+	h.answer(nil, err)
+}
