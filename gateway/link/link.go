@@ -307,6 +307,9 @@ func (l *Link) pack(lane wire.Lane, dst []byte) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if lane == wire.Unreliable {
+		if l.info.OneStream {
+			return dst
+		}
 		return l.queue.packUnreliable(dst, wire.MaxDatagram)
 	}
 	dst = l.queue.packReliable(dst, packBytes)

@@ -47,6 +47,10 @@ func (l *Link) WriteLoop(wake, quit <-chan struct{}, write func(lane wire.Lane, 
 			case <-quit:
 				return l.writeAll(write)
 			}
+			select {
+			case <-wake: // what came in the window leaves now
+			default:
+			}
 		}
 		if err := l.writeAll(write); err != nil {
 			return err
