@@ -25,8 +25,16 @@ type Sources struct {
 	Environ []string
 	// Set are values given by flags.
 	Set []Override
+	Known
+}
+
+// Known is what other parts of the program know of values that this package does
+// not understand.
+type Known struct {
 	// Games that rooms may run; nil: not checked.
 	Games []string
+	// Netsim says what is wrong with a netsim text; nil: not checked.
+	Netsim func(text string) error
 }
 
 // Override is a value that a flag gives.
@@ -55,7 +63,7 @@ func Load(s Sources) (*Config, error) {
 		c, faults = s.layer(file, true)
 	}
 	faults = append(faults, c.readSecrets()...)
-	faults = append(faults, c.validate(s.Games)...)
+	faults = append(faults, c.validate(s.Known)...)
 	return c, faults.err()
 }
 

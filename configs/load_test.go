@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/configs"
+	"github.com/gatehouse/gatehouse/gateway/link"
 )
 
 const (
@@ -221,7 +222,10 @@ func TestFaultsAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := configs.Sources{Environ: env(c.env...), Games: []string{"arena"}}
+			s := configs.Sources{Environ: env(c.env...), Known: configs.Known{
+				Games:  []string{"arena"},
+				Netsim: func(text string) error { _, err := link.ParseNetsim(text); return err },
+			}}
 			if c.file != "" {
 				s.File = write(t, c.file)
 			}
@@ -341,6 +345,33 @@ func TestSecretsFromFiles(t *testing.T) {
 	}
 	if c.Auth.Secret.Reveal() != secret {
 		t.Error("the file's secret did not arrive")
+	}
+}
+
+func TestSecretOfTokensAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(path, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		environ []string
+		file    string
+		want    string // part of the error
+	}{
+		{"from the environment", []string{"GATEHOUSE_AUTH_SECRET=" + secret}, "", ""},
+		{"from the environment's file", []string{"GATEHOUSE_AUTH_SECRET_FILE=" + path}, "", ""},
+		{"from a file", nil, path, ""},
+		{"the file comes first", []string{"GATEHOUSE_AUTH_SECRET=" + strings.Repeat("x", 40)}, path, ""},
+		{"none", nil, "", "is needed"},
+		{"missing file", nil, path + "x", "--secret-file: auth.secret_file"},
+		{"short", []string{"GATEHOUSE_AUTH_SECRET=hunter2"}, "", "has 7 bytes"},
+	} {
+		got, err := configs.AuthSecret(c.environ, c.file)
+		if c.want == "" && (err != nil || got.Reveal() != secret) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v", c.name, err)
+		}
 	}
 }
 

@@ -8,13 +8,6 @@ import (
 	"strings"
 
 	"github.com/gatehouse/gatehouse/gateway/admit"
-	"github.com/gatehouse/gatehouse/gateway/link"
-)
-
-// Bounds of secrets, in bytes.
-const (
-	minAdminTokenBytes = 16
-	maxSecretBytes     = 4096
 )
 
 // check collects the faults that concern several values.
@@ -38,18 +31,18 @@ func (s sources) of(path string) string {
 	return ""
 }
 
-func (c *Config) validate(games []string) Faults {
+func (c *Config) validate(known Known) Faults {
 	k := &check{c: c}
 	k.listeners()
 	k.secrets()
 	k.sessions()
-	k.templates(games)
+	k.templates(known.Games)
 	for i, o := range c.HTTP.Origins {
 		if _, err := admit.ParseOrigin(o); err != nil {
 			k.fault(fmt.Sprintf("http.origins[%d]", i), "scheme://host or scheme://host:port", "%v", err)
 		}
 	}
-	k.netsim()
+	k.netsim(known.Netsim)
 	return k.faults
 }
 
@@ -110,22 +103,6 @@ func collide(a, b *listener) bool {
 		(any(a) || any(b) || a.at.Addr() == b.at.Addr())
 }
 
-func (k *check) secrets() {
-	c := k.c
-	switch n := len(c.Auth.Secret.Reveal()); {
-	case n == 0 && !c.Dev && c.Auth.SecretFile == "":
-		k.fault("auth.secret", "auth.secret_file with the path of a file, the environment variable "+envName("auth.secret")+", or dev", "is needed: join tokens are signed with it")
-	case n > 0 && n < admit.MinSecretBytes:
-		k.fault("auth.secret", fmt.Sprintf("at least %d bytes, from a random source", admit.MinSecretBytes), "has %d bytes", n)
-	}
-	switch n := len(c.Admin.Token.Reveal()); {
-	case n == 0 && !c.Dev && c.Admin.TokenFile == "" && !c.Admin.Listen.Off():
-		k.fault("admin.token", "admin.token_file with the path of a file, the environment variable "+envName("admin.token")+", admin.listen off, or dev", "is needed: operators show it")
-	case n > 0 && n < minAdminTokenBytes:
-		k.fault("admin.token", fmt.Sprintf("at least %d bytes, from a random source", minAdminTokenBytes), "has %d bytes", n)
-	}
-}
-
 func (k *check) sessions() {
 	s := k.c.Sessions
 	if s.PingTimeout <= s.PingInterval {
@@ -133,7 +110,7 @@ func (k *check) sessions() {
 	}
 }
 
-func (k *check) netsim() {
+func (k *check) netsim(parse func(string) error) {
 	c := k.c
 	if c.Netsim == "" {
 		return
@@ -141,7 +118,10 @@ func (k *check) netsim() {
 	if !c.Dev {
 		k.fault("netsim", "empty, unless dev", "would make every player's connection worse")
 	}
-	if _, err := link.ParseNetsim(c.Netsim); err != nil {
+	if parse == nil {
+		return
+	}
+	if err := parse(c.Netsim); err != nil {
 		k.fault("netsim", "settings such as latency=80ms,jitter=20ms,loss=3%", "%s", strings.TrimPrefix(err.Error(), "netsim: "))
 	}
 }
@@ -160,32 +140,5 @@ func (k *check) templates(games []string) {
 		case t.Kind == "authority" && games != nil && !contains(games, t.Game):
 			k.fault(at("game"), strings.Join(games, " or "), "%q is not a game of this program", t.Game)
 		}
-	}
-}
-
-// readSecrets fills the secrets whose files are named.
-func (c *Config) readSecrets() Faults {
-	k := &check{c: c}
-	k.readSecret("auth.secret", &c.Auth.Secret, c.Auth.SecretFile)
-	k.readSecret("admin.token", &c.Admin.Token, c.Admin.TokenFile)
-	return k.faults
-}
-
-func (k *check) readSecret(path string, s *Secret, file string) {
-	if file == "" {
-		return
-	}
-	if !s.Empty() {
-		k.fault(path+"_file", "one of them", "is given, and %s too", envName(path))
-		return
-	}
-	text, err := readFile(file, maxSecretBytes)
-	if err != nil {
-		k.fault(path+"_file", "the path of a file that can be read, with the secret and nothing else", "%v", err)
-		return
-	}
-	*s = NewSecret(strings.TrimRight(string(text), "\r\n"))
-	if s.Empty() {
-		k.fault(path+"_file", "the path of a file with the secret and nothing else", "%s is empty", file)
 	}
 }
