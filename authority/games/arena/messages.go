@@ -93,7 +93,7 @@ const (
 // and the source.
 type Damage struct {
 	Target replica.ID `json:"target"` // player or enemy
-	Amount int32      `json:"amount"` // health lost; negative: gained
+	Amount int32      `json:"amount"` // health lost
 	Source replica.ID `json:"source"` // player or enemy
 }
 

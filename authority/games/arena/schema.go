@@ -155,9 +155,6 @@ const (
 // MaxPlayerHealth is a player's health when it spawns.
 const MaxPlayerHealth = 100
 
-// EnemyHealthOf returns the full health of a kind of enemy.
-func EnemyHealthOf(kind int32) int32 { return breeds[kind].health }
-
 // Schema returns the entities of the game.
 func Schema() *replica.Schema {
 	x := replica.Field{Name: "x", Max: MapWidth*Tile - 1, Unit: 1. / Tile}
