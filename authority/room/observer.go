@@ -21,6 +21,8 @@ type TickObserver interface {
 	Lag(d time.Duration)
 	// Skipped: so many ticks were given up after a pause.
 	Skipped(ticks int)
+	// Resync: a full snapshot is sent because its client asked for one.
+	Resync()
 }
 
 // SeatObserver is told of rooms and members.
@@ -48,6 +50,7 @@ type nopObserver struct{}
 func (nopObserver) Tick(time.Duration)  {}
 func (nopObserver) Lag(time.Duration)   {}
 func (nopObserver) Skipped(int)         {}
+func (nopObserver) Resync()             {}
 func (nopObserver) Rooms(string, int)   {}
 func (nopObserver) Members(string, int) {}
 func (nopObserver) Snapshot(bool, int)  {}

@@ -125,6 +125,7 @@ func (p *replicaState) meta() replica.Meta {
 func (p *replicaState) sendFull(m *simulation) {
 	if p.wanted {
 		p.peer.Resync()
+		m.r.obs.Resync()
 	}
 	p.wanted, p.lastFull, p.lastSent = false, m.now, m.now
 	p.drop()

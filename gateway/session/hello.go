@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -102,6 +103,7 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 		return m.refuse(wire.Errorf(wire.CodeProtocol, "%v", err))
 	}
 	version, err := wire.Negotiate(h.Versions)
+	m.opts.Observer.Hello(cmp.Or(version, best(h.Versions)), err == nil)
 	if err != nil {
 		m.opts.Observer.Refused(wire.CodeVersion)
 		return asWire(err)
@@ -127,6 +129,13 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 		return m.refuse(wire.Errorf(wire.CodeOverloaded, "the limit of %d sessions is reached", m.opts.MaxSessions))
 	}
 	return nil
+}
+
+func best(versions []int) int {
+	if len(versions) == 0 {
+		return 0
+	}
+	return versions[0]
 }
 
 func (m *Manager) refuse(e *wire.Error) *wire.Error {

@@ -25,6 +25,9 @@ type LinkObserver interface {
 
 // StreamObserver is told of what sessions receive.
 type StreamObserver interface {
+	// Hello came, with the best version that its client speaks (0: none), and
+	// there was one in common or not.
+	Hello(version int, accepted bool)
 	// Invalid: a link was closed for what its client sent.
 	Invalid(c wire.Code)
 	// Limited: a frame came above the rate limit.
@@ -38,5 +41,6 @@ func (nopObserver) Sessions(int)         {}
 func (nopObserver) Refused(wire.Code)    {}
 func (nopObserver) Resumed(string, bool) {}
 func (nopObserver) Ended(wire.Code)      {}
+func (nopObserver) Hello(int, bool)      {}
 func (nopObserver) Invalid(wire.Code)    {}
 func (nopObserver) Limited(wire.Kind)    {}
