@@ -247,17 +247,18 @@ func TestEndReleasesWhatTheLinkOwns(t *testing.T) {
 	t.Parallel()
 	h := newRecorder()
 	l := New(&stub{}, h, Options{})
-	sent := []*wire.Frame{
-		frame(wire.KindPong, ""), frame(wire.KindEvent, ""), keyed(wire.KindRelayedFast, 1, ""),
-		keyed(wire.KindSnapshot, wire.SnapshotKey, ""),
-	}
-	for _, f := range sent {
+	// Larger than every pool: no other test can be given a released one.
+	own := func(k wire.Kind) *wire.Frame {
+		f := wire.NewFrame(k, 1<<18)
 		f.Retain(1)
+		return f
+	}
+	sent := []*wire.Frame{own(wire.KindPong), own(wire.KindEvent), own(wire.KindRelayedFast), own(wire.KindSnapshot)}
+	for _, f := range sent {
 		l.Send(f)
 	}
 	l.Ended(errors.New("reset"))
-	late := frame(wire.KindEvent, "")
-	late.Retain(1)
+	late := own(wire.KindEvent)
 	l.Send(late)
 	l.Close(wire.Errorf(wire.CodeInternal, "late"))
 	l.Attach(stream.NewRing(100, true), 1)
