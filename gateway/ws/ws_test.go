@@ -450,7 +450,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 
 func TestSlowButSteadyPeerLives(t *testing.T) {
 	t.Parallel()
-	const patience = 250 * time.Millisecond
+	const patience = time.Second
 	_, server, url := serve(t, ws.Options{Patience: patience, Link: link.Options{ReliableBytes: 1 << 20}})
 	_, r := bare(t, url, "gatehouse.v1", 64<<10)
 	l := await(t, "link", server.opened)
@@ -458,9 +458,9 @@ func TestSlowButSteadyPeerLives(t *testing.T) {
 	for l.Send(frame(wire.KindEvent, strings.Repeat("x", 60<<10))) {
 		total += 60 << 10
 	}
-	// 1 MiB at 12 KiB per 20 ms takes several times the patience, and the writer
+	// 1 MiB at 12 KiB per 30 ms takes several times the patience, and the writer
 	// waits most of it.
-	pace := time.NewTicker(20 * time.Millisecond)
+	pace := time.NewTicker(30 * time.Millisecond)
 	defer pace.Stop()
 	buf := make([]byte, 12<<10)
 	for read := 0; read < total; {

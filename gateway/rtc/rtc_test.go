@@ -1,0 +1,383 @@
+package rtc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/webrtc/v4"
+	"go.uber.org/goleak"
+
+	"github.com/gatehouse/gatehouse/gateway/link"
+	"github.com/gatehouse/gatehouse/gateway/rtc"
+	"github.com/gatehouse/gatehouse/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patient bounds every wait for something that is bound to happen.
+const patient = 30 * time.Second
+
+// message is one link message that was received.
+type message struct {
+	lane wire.Lane
+	body string
+}
+
+// recorder is a handler that remembers.
+type recorder struct {
+	opened chan *link.Link
+	got    chan message
+	ended  chan error
+	// receive, if set, is called in place of remembering.
+	receive func(*link.Link, wire.Lane, []byte) *wire.Error
+}
+
+func newRecorder() *recorder {
+	return &recorder{opened: make(chan *link.Link, 1000), got: make(chan message, 10_000), ended: make(chan error, 1000)}
+}
+
+func (r *recorder) Opened(l *link.Link) { r.opened <- l }
+
+func (r *recorder) Receive(l *link.Link, lane wire.Lane, msg []byte) *wire.Error {
+	if r.receive != nil {
+		return r.receive(l, lane, msg)
+	}
+	r.got <- message{lane, string(msg)}
+	return nil
+}
+
+func (r *recorder) Ended(_ *link.Link, err error) { r.ended <- err }
+
+// await receives from c, or fails the test.
+func await[T any](t testing.TB, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patient):
+		t.Fatalf("no %s within %v", what, patient)
+		panic("unreachable")
+	}
+}
+
+func until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(patient); !is(); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", patient, what)
+		}
+	}
+}
+
+var someone = netip.MustParseAddrPort("127.0.0.1:1")
+
+// listen starts a listener on loopback with a handler that remembers.
+func listen(t testing.TB, o rtc.Options) (*rtc.Listener, *recorder) {
+	t.Helper()
+	h := newRecorder()
+	return listenFor(t, o, h), h
+}
+
+func listenFor(t testing.TB, o rtc.Options, h link.Handler) *rtc.Listener {
+	t.Helper()
+	o.UDP = "127.0.0.1:0"
+	l, err := rtc.Listen(o, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patient)
+		defer cancel()
+		if err := l.Close(ctx); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	})
+	return l
+}
+
+// signal is the least HTTP server that hands offers to a listener; it returns
+// its base URL. change may edit the answer.
+func signal(t testing.TB, l *rtc.Listener, change func(answer string) string) string {
+	t.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		offer, _ := io.ReadAll(r.Body)
+		_, answer, err := l.Answer(r.Context(), string(offer), someone)
+		var e *wire.Error
+		if errors.As(err, &e) {
+			w.WriteHeader(http.StatusTeapot)
+			fmt.Fprintf(w, `{"code":%d,"detail":%q}`, e.Code, e.Reason)
+			return
+		}
+		if change != nil {
+			answer = change(answer)
+		}
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		web.Close()
+	})
+	return web.URL
+}
+
+func dial(t testing.TB, base string, h link.Handler, o rtc.DialOptions) *link.Link {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patient)
+	defer cancel()
+	l, err := rtc.Dial(ctx, base, h, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close(wire.Errorf(wire.CodeLeft, "end of test")) })
+	return l
+}
+
+func frame(k wire.Kind, body string) *wire.Frame { return wire.CopyFrame(k, []byte(body)) }
+
+func encoded(k wire.Kind, body string) string {
+	return string(wire.AppendFrame(nil, k, []byte(body)))
+}
+
+// client is a peer made with the library alone.
+type client struct {
+	pc     *webrtc.PeerConnection
+	lanes  [2]*webrtc.DataChannel
+	opened chan wire.Lane
+	closed chan wire.Lane
+	got    chan message
+}
+
+// newClient makes a peer with the channels that docs/protocol.md §1 asks for.
+func newClient(t testing.TB) *client {
+	t.Helper()
+	var se webrtc.SettingEngine
+	se.SetIncludeLoopbackCandidate(true)
+	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&webrtc.MediaEngine{})).
+		NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pc.GracefulClose() })
+	c := &client{pc: pc, opened: make(chan wire.Lane, 2), closed: make(chan wire.Lane, 2), got: make(chan message, 10_000)}
+	yes, no, zero, one := true, false, uint16(0), uint16(1)
+	c.add(t, wire.Reliable, &webrtc.DataChannelInit{Negotiated: &yes, ID: &zero})
+	c.add(t, wire.Unreliable, &webrtc.DataChannelInit{Negotiated: &yes, ID: &one, Ordered: &no, MaxRetransmits: &zero})
+	return c
+}
+
+func (c *client) add(t testing.TB, lane wire.Lane, init *webrtc.DataChannelInit) {
+	t.Helper()
+	dc, err := c.pc.CreateDataChannel(lane.String(), init)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dc.OnOpen(func() { c.opened <- lane })
+	dc.OnClose(func() { c.closed <- lane })
+	dc.OnMessage(func(m webrtc.DataChannelMessage) { c.got <- message{lane, string(m.Data)} })
+	c.lanes[lane] = dc
+}
+
+// offer makes an offer without waiting for candidates.
+func (c *client) offer(t testing.TB) string {
+	t.Helper()
+	offer, err := c.pc.CreateOffer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.pc.SetLocalDescription(offer); err != nil {
+		t.Fatal(err)
+	}
+	return offer.SDP
+}
+
+// connect exchanges descriptions and waits for both channels.
+func (c *client) connect(t testing.TB, l *rtc.Listener) (id string) {
+	t.Helper()
+	id, answer, err := l.Answer(context.Background(), c.offer(t), someone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Clients that ignore the announced limit exist; this one does.
+	answer = strings.ReplaceAll(answer, "max-message-size:65535", "max-message-size:16777216")
+	if err := c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "open channel", c.opened)
+	await(t, "open channel", c.opened)
+	return id
+}
+
+func TestBothLanesBothWays(t *testing.T) {
+	t.Parallel()
+	for _, tcp := range []bool{false, true} {
+		t.Run(fmt.Sprintf("TCP=%t", tcp), func(t *testing.T) {
+			t.Parallel()
+			l, server := listen(t, rtc.Options{TCP: "127.0.0.1:0"})
+			client := newRecorder()
+			there := dial(t, signal(t, l, nil), client, rtc.DialOptions{TCPOnly: tcp})
+			here := await(t, "link", server.opened)
+			for _, way := range []struct {
+				name string
+				from *link.Link
+				to   *recorder
+			}{{"up", there, server}, {"down", here, client}} {
+				way.from.Send(frame(wire.KindRequest, "reliable"))
+				if m := await(t, way.name, way.to.got); m != (message{wire.Reliable, encoded(wire.KindRequest, "reliable")}) {
+					t.Errorf("%s: got %q on %v", way.name, m.body, m.lane)
+				}
+				way.from.Send(frame(wire.KindInput, "unreliable"))
+				if m := await(t, way.name, way.to.got); m != (message{wire.Unreliable, encoded(wire.KindInput, "unreliable")}) {
+					t.Errorf("%s: got %q on %v", way.name, m.body, m.lane)
+				}
+			}
+			if info := here.Info(); info != (link.Info{Transport: "rtc", Remote: someone}) {
+				t.Errorf("info %+v", info)
+			}
+			if s := l.Stats(); s.Peers != 1 || s.Pending != 0 {
+				t.Errorf("stats %+v", s)
+			}
+		})
+	}
+}
+
+func TestPlainClient(t *testing.T) {
+	t.Parallel()
+	l, server := listen(t, rtc.Options{})
+	c := newClient(t)
+	c.connect(t, l)
+	here := await(t, "link", server.opened)
+
+	up := []byte{0x08 | 3<<5, 0, 'a', 'b', 'c'} // request "abc"
+	if err := c.lanes[wire.Reliable].Send(up); err != nil {
+		t.Fatal(err)
+	}
+	if m := await(t, "message", server.got); m != (message{wire.Reliable, string(up)}) {
+		t.Errorf("got % x on %v", m.body, m.lane)
+	}
+	up = []byte{0x14 | 1<<5, 0, 'x'} // input "x"
+	if err := c.lanes[wire.Unreliable].Send(up); err != nil {
+		t.Fatal(err)
+	}
+	if m := await(t, "message", server.got); m != (message{wire.Unreliable, string(up)}) {
+		t.Errorf("got % x on %v", m.body, m.lane)
+	}
+
+	here.Send(frame(wire.KindEvent, "e"))
+	if m := await(t, "message", c.got); m != (message{wire.Reliable, "\x2a\x00e"}) {
+		t.Errorf("got % x on %v", m.body, m.lane)
+	}
+	here.Send(frame(wire.KindSnapshot, "s"))
+	if m := await(t, "message", c.got); m != (message{wire.Unreliable, "\x35\x00s"}) {
+		t.Errorf("got % x on %v", m.body, m.lane)
+	}
+}
+
+func TestLargestMessages(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		lane wire.Lane
+		size int
+		code wire.Code // CodeNone: arrives
+	}{
+		{wire.Reliable, 1, wire.CodeNone},
+		{wire.Reliable, wire.MaxMessage - 1, wire.CodeNone},
+		{wire.Reliable, wire.MaxMessage, wire.CodeNone},
+		{wire.Reliable, wire.MaxMessage + 1, wire.CodeTooBig},
+		{wire.Reliable, 200_000, wire.CodeTooBig},
+		{wire.Unreliable, wire.MaxDatagram - 1, wire.CodeNone},
+		{wire.Unreliable, wire.MaxDatagram, wire.CodeNone},
+		{wire.Unreliable, wire.MaxDatagram + 1, wire.CodeTooBig},
+		{wire.Unreliable, 30_000, wire.CodeTooBig},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%v %d", test.lane, test.size), func(t *testing.T) {
+			t.Parallel()
+			l, server := listen(t, rtc.Options{})
+			c := newClient(t)
+			c.connect(t, l)
+			sent := strings.Repeat("0123456789abcdef", test.size/16+1)[:test.size]
+			if err := c.lanes[test.lane].Send([]byte(sent)); err != nil {
+				t.Fatal(err)
+			}
+			if test.code == wire.CodeNone {
+				if m := await(t, "message", server.got); m != (message{test.lane, sent}) {
+					t.Errorf("%d bytes arrived as %d on %v", test.size, len(m.body), m.lane)
+				}
+				return
+			}
+			expectClose(t, c, test.code)
+			if err := await(t, "end", server.ended); !errors.Is(err, &wire.Error{Code: test.code}) {
+				t.Errorf("ended with %v", err)
+			}
+			if len(server.got) > 0 {
+				t.Errorf("the handler got %d bytes", len((<-server.got).body))
+			}
+		})
+	}
+}
+
+func expectClose(t *testing.T, c *client, want wire.Code) {
+	t.Helper()
+	m := await(t, "close frame", c.got)
+	k, body, _, err := wire.NextFrame([]byte(m.body))
+	var cl wire.Close
+	if err != nil || k != wire.KindClose || wire.DecodeJSON(k, body, &cl) != nil || cl.Code != want {
+		t.Errorf("got %v %q, %v, want a close frame with %d", k, body, err, want)
+	}
+}
+
+func TestCloseTellsTheCode(t *testing.T) {
+	t.Parallel()
+	t.Run("plain client", func(t *testing.T) {
+		t.Parallel()
+		l, server := listen(t, rtc.Options{})
+		c := newClient(t)
+		c.connect(t, l)
+		await(t, "link", server.opened).Close(wire.Errorf(wire.CodeKicked, "out"))
+		expectClose(t, c, wire.CodeKicked)
+		await(t, "closed channel", c.closed)
+		if err := await(t, "end", server.ended); !errors.Is(err, &wire.Error{Code: wire.CodeKicked}) {
+			t.Errorf("ended with %v", err)
+		}
+		until(t, "the peer is forgotten", func() bool { return l.Stats().Peers == 0 })
+	})
+	t.Run("client first", func(t *testing.T) {
+		t.Parallel()
+		l, server := listen(t, rtc.Options{})
+		client := newRecorder()
+		dial(t, signal(t, l, nil), client, rtc.DialOptions{}).Close(wire.Errorf(wire.CodeLeft, "bye"))
+		if m := await(t, "close frame", server.got); !strings.Contains(m.body, `"code":4400`) {
+			t.Errorf("got %q", m.body)
+		}
+		await(t, "end", client.ended)
+		if err := await(t, "end", server.ended); err == nil {
+			t.Error("the server was told of no reason")
+		}
+	})
+	t.Run("through signaling", func(t *testing.T) {
+		t.Parallel()
+		l, server := listen(t, rtc.Options{})
+		c := newClient(t)
+		id := c.connect(t, l)
+		await(t, "link", server.opened)
+		if l.End("nonsense") || !l.End(id) {
+			t.Error("End found what is not there, or not what is")
+		}
+		await(t, "end", server.ended)
+		await(t, "closed channel", c.closed)
+		until(t, "the id is spent", func() bool { return !l.End(id) })
+	})
+}
