@@ -3,6 +3,7 @@ package authority
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/gatehouse/gatehouse/wire"
@@ -86,7 +87,8 @@ type Outbox interface {
 
 // Control is what operators may do with rooms. Safe for concurrent use.
 type Control interface {
-	// Create makes a room before anyone joins. An existing name is an error.
+	// Create makes a room before anyone joins. A name that is taken is an
+	// ErrExists.
 	Create(ctx context.Context, s RoomSpec) (RoomState, error)
 	// List returns all rooms, by name, without their rosters.
 	List(ctx context.Context) ([]RoomState, error)
@@ -97,6 +99,9 @@ type Control interface {
 	// Close ends a room: its members are closed with the code room_closed.
 	Close(ctx context.Context, name, reason string) error
 }
+
+// ErrExists is the error of a room whose name is taken.
+var ErrExists = errors.New("the room exists already")
 
 // Kinds of rooms.
 const (

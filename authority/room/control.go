@@ -13,6 +13,9 @@ type ErrExists struct{ Name string }
 
 func (e ErrExists) Error() string { return fmt.Sprintf("room %q exists already", e.Name) }
 
+// Unwrap makes it an [authority.ErrExists].
+func (ErrExists) Unwrap() error { return authority.ErrExists }
+
 // Create implements authority.Control.
 func (w *Worker) Create(ctx context.Context, s authority.RoomSpec) (authority.RoomState, error) {
 	if w.opts.CheckName != nil {

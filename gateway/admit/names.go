@@ -80,6 +80,20 @@ func Identity(s string) error {
 	return nil
 }
 
+// Text says why s can not be shown as a line of text: it must be UTF-8 of
+// printing characters and spaces.
+func Text(s string) error {
+	if !utf8.ValidString(s) {
+		return errors.New("is not valid UTF-8")
+	}
+	for _, r := range s {
+		if !unicode.IsPrint(r) {
+			return fmt.Errorf("contains %+q, which does not print", r)
+		}
+	}
+	return nil
+}
+
 func text(s string, limit int) error {
 	switch {
 	case s == "":

@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/gatehouse/gatehouse/authority"
+	"github.com/gatehouse/gatehouse/gateway/admit"
+	"github.com/gatehouse/gatehouse/gateway/session"
+	"github.com/gatehouse/gatehouse/wire"
+)
+
+// Sessions are the sessions of a gateway. Safe for concurrent use.
+type Sessions interface {
+	Sessions() []session.State
+	Inspect(id string) (session.State, bool)
+	// Kick must not wait for the client.
+	Kick(id, reason string) bool
+}
+
+// Options of [New]. Rooms and Sessions are required.
+type Options struct {
+	Rooms    authority.Control
+	Sessions Sessions
+	// Token that operators present; empty: nobody is asked, which is for dev.
+	Token string
+	// Origins decides from which pages requests may come.
+	Origins *admit.Origins
+	// Proxies tell the address of an operator.
+	Proxies admit.Proxies
+	// Failures limits how often one address may present a wrong token.
+	Failures *admit.Rate
+	// Ready reports whether new players are taken.
+	Ready func() bool
+	// Metrics serves /metrics.
+	Metrics http.Handler
+}
+
+// timeout bounds one request.
+const timeout = 10 * time.Second
+
+// New returns the handler of the operators' listener.
+func New(o Options) http.Handler {
+	a := &api{o}
+	e := admit.NewRouter(o.Proxies)
+	e.Use(a.origin)
+	Health(e, o.Ready)
+	e.GET("/metrics", echo.WrapHandler(o.Metrics), a.authorize)
+
+	g := e.Group("/admin/v1", a.authorize, bounded)
+	g.GET("/rooms", a.listRooms)
+	g.POST("/rooms", a.createRoom)
+	// The name is all that follows: whatever stands there is judged by the rule
+	// for names, and nothing is "not found" because of how it is written.
+	g.GET("/rooms/*", a.inspectRoom)
+	g.PATCH("/rooms/*", a.updateRoom)
+	g.DELETE("/rooms/*", a.closeRoom)
+	g.GET("/sessions", a.listSessions)
+	g.GET("/sessions/:id", a.inspectSession)
+	g.DELETE("/sessions/:id", a.kickSession)
+	return e
+}
+
+type api struct{ Options }
+
+// Health adds /healthz, which says that the process lives, and /readyz, which
+// says whether it takes new players.
+func Health(e *echo.Echo, ready func() bool) {
+	e.GET("/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	e.GET("/readyz", func(c echo.Context) error {
+		if !ready() {
+			return wire.Errorf(wire.CodeGoingAway, "draining")
+		}
+		return c.String(http.StatusOK, "ready\n")
+	})
+}
+
+// origin refuses requests that a foreign page makes its visitor's browser send.
+// Without a token that would be all that is needed.
+func (a *api) origin(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if !a.Origins.Allowed(c.Request()) {
+			return wire.Errorf(wire.CodeForbidden, "not from this origin or under this host name")
+		}
+		return next(c)
+	}
+}
+
+func (a *api) authorize(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if a.Token == "" || admit.Equal(a.Token, admit.Bearer(c.Request())) {
+			return next(c)
+		}
+		if !a.Failures.Allow(a.Proxies.Address(c.Request()).Addr()) {
+			return wire.Errorf(wire.CodeRateLimited, "too many wrong tokens")
+		}
+		return wire.Errorf(wire.CodeUnauthorized, "the operators' token is needed: Authorization: Bearer TOKEN")
+	}
+}
+
+func bounded(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithTimeout(c.Request().Context(), timeout)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return next(c)
+	}
+}
