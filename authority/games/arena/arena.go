@@ -44,7 +44,8 @@ type world struct {
 	bolts   []bolt
 	items   []item
 	gates   []gate
-	ways    ways
+	ways    ways   // to the nearest player
+	prey    []tile // scratch: where players are
 
 	itemAt uint32 // when the next item may appear
 
@@ -66,6 +67,7 @@ func newWorld(schema *replica.Schema, s authority.Setup) *world {
 		out:      new(authority.Effects), // nobody is there to be told
 	}
 	w.worldMap = generateMap(&w.rng)
+	w.ways = newWays(w.grid)
 	w.config = w.encodeConfig()
 	w.match.id = w.entities.Spawn(TypeMatch)
 	w.hangDoors()
@@ -168,17 +170,4 @@ func (w *world) secondsUntil(tick uint32) int32 {
 		return 0
 	}
 	return (int32(tick-w.tick) + w.pace.hz - 1) / w.pace.hz
-}
-
-// sees reports whether nothing solid is between two points.
-func (w *world) sees(x, y, toX, toY int32) bool {
-	const stride = Tile / 4
-	dx, dy := toX-x, toY-y
-	n := max(abs(dx), abs(dy))/stride + 1
-	for i := int32(1); i < n; i++ {
-		if w.grid.Solid((x+dx*i/n)>>8, (y+dy*i/n)>>8) {
-			return false
-		}
-	}
-	return true
 }

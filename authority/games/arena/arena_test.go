@@ -26,6 +26,7 @@ func (s *stage) step(commands ...authority.Command) {
 	s.out.Reset()
 	s.Step(s.tick+1, commands, &s.out)
 	s.entities.Commit(s.tick)
+	s.world.out = &s.out // for what a test does between steps
 }
 
 // idle runs n ticks without commands.
@@ -56,7 +57,7 @@ func (s *stage) banish() {
 		e.health, e.state, e.until, e.goesAt = 1, EnemyStun, 1<<31, 1<<31
 		e.x, e.y = Tile+Tile/2, Tile+Tile/2
 	}
-	s.ways = ways{}
+	clear(s.ways.far)
 }
 
 // enemyAt moves an enemy of a kind to a place and returns it; all others are banished.

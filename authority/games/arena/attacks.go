@@ -35,7 +35,7 @@ func (w *world) strike(p *player, target replica.ID, aim uint8) (success bool, r
 	switch {
 	case !within(x-p.body.X, y-p.body.Y, strikeReach):
 		return false, ResultOutOfReach
-	case !w.sees(p.body.X, p.body.Y, x, y):
+	case !sees(w.grid, p.body.X, p.body.Y, x, y):
 		return false, ResultNoSight
 	case victim != nil && w.shielded(victim):
 		return false, ResultShielded

@@ -1,16 +1,19 @@
 package arena
 
+// horizon is beyond what any enemy senses, in tiles.
+const horizon = 16
+
 // breed is what all enemies of a kind have in common. In the table speeds are in
 // units per second and times in milliseconds; at makes them per tick.
 type breed struct {
 	health int32
-	radius int32 // below half a tile: half the width of its body
-	speed  int32 // in the chase; a patrol walks at half of it
-	sense  uint8 // tiles of way from which it notices players
-	reach  int32 // from which it attacks
-	windup int32 // the warning before its attack
-	rest   int32 // from one attack to the next
-	rush   int32 // speed of its charge, or 0
+	radius int32  // below half a tile: half the width of its body
+	speed  int32  // in the chase; a patrol walks at half of it
+	sense  uint16 // tiles of way from which it notices players
+	reach  int32  // from which it attacks
+	windup int32  // the warning before its attack
+	rest   int32  // from one attack to the next
+	rush   int32  // speed of its charge, or 0
 	damage int32
 	score  int32 // for its kill
 }

@@ -18,6 +18,7 @@ type enemy struct {
 	rushEnd uint32 // a charge is on until then
 	goesAt  uint32 // a patrol that has met nobody by then ends
 	sighted bool   // its prey is in sight; looked up every few ticks
+	free    bool   // it can walk straight to it
 	gone    bool   // killed in this tick
 }
 
@@ -79,7 +80,7 @@ func (w *world) playerNear(x, y, reach int32) bool {
 // stepEnemies lets every enemy act.
 func (w *world) stepEnemies() {
 	if w.tick%w.pace.rethink == 0 {
-		w.ways.find(w)
+		w.findWays()
 	}
 	for i := range w.enemies {
 		e := &w.enemies[i]
@@ -104,10 +105,21 @@ func (w *world) stepEnemies() {
 	w.separate()
 }
 
+// findWays looks for the ways to all players that enemies may notice.
+func (w *world) findWays() {
+	w.prey = w.prey[:0]
+	for _, p := range w.players {
+		if !p.hidden() {
+			w.prey = append(w.prey, tileAt(p.body.X, p.body.Y))
+		}
+	}
+	w.ways.find(w.grid, w.prey, horizon, false)
+}
+
 // preyOf returns the nearest player if the enemy knows a way to one that is short
 // enough for its senses, else nil.
 func (w *world) preyOf(e *enemy) *player {
-	if w.match.phase != PhasePlay || w.ways.distance(e.x>>8, e.y>>8) > w.pace.breeds[e.kind].sense {
+	if w.match.phase != PhasePlay || w.ways.distance(tileAt(e.x, e.y)) > w.pace.breeds[e.kind].sense {
 		return nil
 	}
 	var prey *player
@@ -141,12 +153,13 @@ func (w *world) patrol(e *enemy) {
 // chase goes for a player, each kind in its way.
 func (w *world) chase(e *enemy, prey *player) {
 	b := &w.pace.breeds[e.kind]
-	if (w.tick+uint32(e.id))%4 == 0 || e.state != EnemyChase {
-		e.sighted = w.sees(e.x, e.y, prey.body.X, prey.body.Y)
-	}
-	e.state = EnemyChase
 	dx, dy := prey.body.X-e.x, prey.body.Y-e.y
 	toward := angle(dx, dy)
+	if (w.tick+uint32(e.id))%4 == 0 || e.state != EnemyChase {
+		e.sighted = sees(w.grid, e.x, e.y, prey.body.X, prey.body.Y)
+		e.free = e.sighted && fits(w.grid, e.x, e.y, prey.body.X, prey.body.Y, b.radius)
+	}
+	e.state = EnemyChase
 	if e.sighted && e.readyAt <= w.tick && within(dx, dy, b.reach) {
 		e.aim, e.state = toward, EnemyWindup
 		e.until = w.tick + uint32(b.windup)
@@ -154,8 +167,9 @@ func (w *world) chase(e *enemy, prey *player) {
 	}
 	heading := toward
 	switch {
-	case !e.sighted:
-		heading = w.ways.heading(e.x, e.y)
+	case !e.free:
+		x, y := w.ways.next(tileAt(e.x, e.y)).centre()
+		heading = angle(x-e.x, y-e.y)
 	case e.kind == EnemySpitter && within(dx, dy, 3*Tile):
 		heading = toward + 128 // too close
 	case e.kind == EnemySpitter && within(dx, dy, 5*Tile):

@@ -55,7 +55,7 @@ func (h *hasher) player(p *player) {
 
 func (h *hasher) enemy(e *enemy) {
 	h.add(uint64(e.id), pair(e.x, e.y), pair(e.kind, e.health), pair(e.state, int32(e.aim)),
-		uint64(e.until), uint64(e.readyAt), uint64(e.rushEnd), uint64(e.goesAt), bit(e.sighted)|bit(e.gone)<<1)
+		uint64(e.until), uint64(e.readyAt), uint64(e.rushEnd), uint64(e.goesAt), bit(e.sighted)|bit(e.free)<<1)
 }
 
 func (h *hasher) bolt(b *bolt) {
