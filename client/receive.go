@@ -193,6 +193,13 @@ func (c *Client) pushLocked(f *wire.Frame) error {
 		f.Release()
 		return endError(c.err)
 	}
+	if c.link == nil {
+		// All of it is sent at once after a resume, which must not look like a flood.
+		if n, _ := c.ring.Behind(0); c.welcome.Limits.MessagesPerSecond > 0 && n >= c.welcome.Limits.MessagesPerSecond {
+			f.Release()
+			return wire.Errorf(wire.CodeRateLimited, "%d messages wait for the next link", n)
+		}
+	}
 	size := uint64(f.Size())
 	if err := c.ring.Push(f); err != nil {
 		return err
