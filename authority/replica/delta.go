@@ -64,25 +64,10 @@ func (p *Peer) appendHeader(dst []byte, m Meta) []byte {
 
 // writePicks writes the chosen records, or every one, and remembers them in s.
 func (p *Peer) writePicks(w *wire.BitWriter, s *send, every bool) DeltaStats {
-	var stats DeltaStats
-	for i := range p.picks.all {
-		x := &p.picks.all[i]
-		x.chosen = x.chosen || every
-		switch {
-		case !x.chosen:
-			stats.Deferred++
-		case x.record == despawn:
-			stats.Despawns++
-		case x.record == whole:
-			stats.Full++
-			stats.Entities++
-		default:
-			stats.Entities++
-		}
-	}
+	stats := p.count(every)
 	w.Uvarint(uint32(stats.Despawns))
 	if stats.Despawns > 0 {
-		p.writeDespawns(w, s, &stats)
+		p.writeDespawns(w, s)
 	}
 	w.Uvarint(uint32(stats.Entities))
 	last := ID(0)
@@ -103,17 +88,33 @@ func (p *Peer) writePicks(w *wire.BitWriter, s *send, every bool) DeltaStats {
 	return stats
 }
 
-func (p *Peer) writeDespawns(w *wire.BitWriter, s *send, stats *DeltaStats) {
+func (p *Peer) count(every bool) (stats DeltaStats) {
+	for i := range p.picks.all {
+		x := &p.picks.all[i]
+		x.chosen = x.chosen || every
+		if x.record == despawn && p.store.alive.has(x.id) {
+			stats.Deferred++ // who has the id now
+		}
+		switch {
+		case !x.chosen:
+			stats.Deferred++
+		case x.record == despawn:
+			stats.Despawns++
+		case x.record == whole:
+			stats.Full++
+			stats.Entities++
+		default:
+			stats.Entities++
+		}
+	}
+	return stats
+}
+
+func (p *Peer) writeDespawns(w *wire.BitWriter, s *send) {
 	last := ID(0)
 	for i := range p.picks.all {
 		x := &p.picks.all[i]
-		if x.record != despawn {
-			continue
-		}
-		if p.store.alive.has(x.id) {
-			stats.Deferred++ // who has the id now
-		}
-		if !x.chosen {
+		if !x.chosen || x.record != despawn {
 			continue
 		}
 		writeGap(w, last, x.id)

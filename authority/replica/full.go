@@ -54,7 +54,7 @@ func (p *Peer) restart(tick uint32, m Meta) {
 		p.state[id], p.generation[id] = offered, p.store.generation[id]
 	}
 	p.record(tick, m).full = true
-	p.stage, p.full, p.seen, p.applied, p.input = fullPending, tick, tick, 0, Meta{}
+	p.stage, p.seen, p.applied, p.input = fullPending, tick, 0, Meta{}
 }
 
 // partition fills chunks one after the other.

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"slices"
-	"testing"
 
 	"github.com/gatehouse/gatehouse/wire"
 )
@@ -10,19 +9,26 @@ import (
 // pair is a store, the peer of one client, and that client's view; what goes
 // between them goes through the test's hands.
 type pair struct {
-	t     testing.TB
+	t     failer
 	store *Store
 	peer  *Peer
 	view  *View
 	stats DeltaStats // of the last delta
 }
 
-func newPair(t testing.TB, s *Store) *pair {
+// failer is a *testing.T, a *testing.B or a *rapid.T.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func newPair(t failer, s *Store) *pair {
 	return &pair{t: t, store: s, peer: NewPeer(s), view: NewView(s.Schema())}
 }
 
 // joined returns a pair that has its full snapshot behind it.
-func joined(t testing.TB, s *Store) *pair {
+func joined(t failer, s *Store) *pair {
 	t.Helper()
 	p := newPair(t, s)
 	p.tick()

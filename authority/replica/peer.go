@@ -26,7 +26,6 @@ type Peer struct {
 	store *Store
 
 	stage     stage
-	full      uint32 // tick of the last full snapshot
 	sent      uint32 // newest tick sent
 	seen      uint32 // up to this tick dirty knows the store's changes
 	applied   uint32 // newest tick known to be applied: the baseline that deltas name
@@ -76,6 +75,8 @@ type send struct {
 	carried []carried
 }
 
+// carried is a record that was sent. An acknowledgement may come late, when the
+// id has another owner.
 type carried struct {
 	id         ID
 	generation uint8
@@ -192,11 +193,11 @@ func (p *Peer) confirm(s *send) {
 	}
 }
 
+// confirmFull begins the deltas, unless another full snapshot was asked for.
 func (p *Peer) confirmFull(tick uint32) {
-	if p.stage != fullPending || tick != p.full {
-		return
+	if p.stage == fullPending {
+		p.stage = following
 	}
-	p.stage = following
 	for id, at := range p.state {
 		if at == offered {
 			p.state[id], p.base[id] = held, tick

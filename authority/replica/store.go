@@ -21,6 +21,7 @@ type Store struct {
 	table
 	tick uint32 // last committed
 	sum  uint32 // of hashes
+	rest uint32 // ticks between two uses of an id
 
 	// columns by id
 	at     []uint32 // tick at which each value last changed; rows as values
@@ -43,7 +44,7 @@ type changes struct {
 
 // NewStore returns an empty store at tick 0.
 func NewStore(schema *Schema) *Store {
-	s := &Store{table: newTable(schema)}
+	s := &Store{table: newTable(schema), rest: rest}
 	s.growStore(1)
 	return s
 }
@@ -112,7 +113,7 @@ func (s *Store) Despawn(id ID, reason uint8) {
 	s.count--
 	s.reason[id] = min(reason, MaxReason)
 	s.touched.set(id)
-	s.wakes[id] = s.tick + 1 + rest
+	s.wakes[id] = s.tick + 1 + s.rest
 	s.resting.push(id)
 }
 

@@ -44,6 +44,7 @@ type View struct {
 	mask   uint64 // bit i: tick-1-i was applied
 	origin uint32 // tick of the last full snapshot
 
+	reader  wire.BitReader
 	records []viewRecord // of the snapshot being read
 	numbers []uint32     // their values
 	applied Applied
@@ -150,19 +151,20 @@ func (v *View) advance(tick uint32) {
 // not be applied.
 func (v *View) read(b []byte) error {
 	v.records, v.numbers = v.records[:0], v.numbers[:0]
-	r := wire.NewBitReader(b)
-	if err := v.readList(&r, minGroup+generationBits+reasonBits, v.readDespawn); err != nil {
+	v.reader = wire.NewBitReader(b)
+	if err := v.readList(minGroup+generationBits+reasonBits, v.readDespawn); err != nil {
 		return err
 	}
-	if err := v.readList(&r, minGroup+1, v.readEntity); err != nil {
+	if err := v.readList(minGroup+1, v.readEntity); err != nil {
 		return err
 	}
-	return end(&r)
+	return end(&v.reader)
 }
 
 // readList reads a count and that many records, each after its id. least is the
 // length of the shortest, so that a count can not lie much.
-func (v *View) readList(r *wire.BitReader, least int, record func(*wire.BitReader, ID) error) error {
+func (v *View) readList(least int, record func(ID) error) error {
+	r := &v.reader
 	count := r.Uvarint()
 	if r.Err() == nil && int64(count)*int64(least) > int64(r.Left()) {
 		return malformed("counts more records than it has")
@@ -173,7 +175,7 @@ func (v *View) readList(r *wire.BitReader, least int, record func(*wire.BitReade
 		if last > MaxEntities {
 			return malformed("has an id out of range")
 		}
-		if err := record(r, ID(last)); err != nil {
+		if err := record(ID(last)); err != nil {
 			return err
 		}
 		if r.Err() != nil {
@@ -193,15 +195,16 @@ func end(r *wire.BitReader) error {
 	return nil
 }
 
-func (v *View) readDespawn(r *wire.BitReader, id ID) error {
+func (v *View) readDespawn(id ID) error {
 	x := viewRecord{id: id, record: despawn}
-	x.generation = uint8(r.Read(generationBits))
-	x.reason = uint8(r.Read(reasonBits))
+	x.generation = uint8(v.reader.Read(generationBits))
+	x.reason = uint8(v.reader.Read(reasonBits))
 	v.records = append(v.records, x)
 	return nil
 }
 
-func (v *View) readEntity(r *wire.BitReader, id ID) error {
+func (v *View) readEntity(id ID) error {
+	r := &v.reader
 	x := viewRecord{id: id, record: delta}
 	if r.Bool() {
 		x.record = whole
