@@ -60,7 +60,14 @@ func (m *Manager) Opened(l *link.Link) {
 // Receive implements link.Handler.
 func (m *Manager) Receive(l *link.Link, lane wire.Lane, msg []byte) *wire.Error {
 	g := l.Owner.(*guest)
-	if s := g.session.Load(); s != nil {
+	s := g.session.Load()
+	if s == nil && g.said {
+		// The welcome may be out, and this its answer, before join has noted it.
+		g.mu.Lock()
+		s = g.session.Load()
+		g.mu.Unlock()
+	}
+	if s != nil {
 		return s.receive(l, lane, msg)
 	}
 	return m.greet(l, g, msg)
