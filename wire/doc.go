@@ -20,4 +20,7 @@
 //	20..31   unreliable lane, never numbered
 //
 // A receiver skips kinds it does not know (but counts those in 8..19).
+//
+// The same frames have a second spelling as JSON text, for debugging and small
+// games: [AppendJSONText] and [ParseJSONText].
 package wire

@@ -91,11 +91,10 @@ func ParseEvent(b []byte) (e Event, err error) {
 // MaxRelayTargets bounds the addressees of one relayed message.
 const MaxRelayTargets = 64
 
-// Relay asks the room to forward a payload: to the listed peers, or to all
-// others if there are none listed.
+// Relay asks the room to forward a payload: to the listed peers ([Relay.Each]),
+// or to all others if there are none listed.
 type Relay struct {
-	// Targets is the undecoded list; iterate with [Relay.Each].
-	targets []byte
+	targets []byte // undecoded, but checked
 	count   int
 	Payload []byte
 }
