@@ -176,55 +176,27 @@ func survey(rows []string) worldMap {
 	if err != nil {
 		panic("arena: " + err.Error()) // drawn by this file alone
 	}
+	hall := []tile{{MapWidth / 2, MapHeight / 2}}
+	closed, open := newWays(grid), newWays(grid)
+	closed.find(grid, hall, nowhere-2, false)
+	open.find(grid, hall, nowhere-2, true)
 	m := worldMap{grid: grid, rows: rows}
-	closed := m.flood()
 	for y := range int32(MapHeight) {
 		for x := range int32(MapWidth) {
-			if grid.Door(x, y) {
-				m.doors = append(m.doors, tile{x, y})
-			}
-		}
-	}
-	m.setDoors(true)
-	open := m.flood()
-	m.setDoors(false)
-	for y := range int32(MapHeight) {
-		for x := range int32(MapWidth) {
-			switch i := y*MapWidth + x; {
+			switch t := (tile{x, y}); {
+			case grid.Door(x, y):
+				m.doors = append(m.doors, t)
 			case grid.Solid(x, y):
-			case closed[i]:
-				m.floor = append(m.floor, tile{x, y})
-			case open[i]:
-				m.vaults = append(m.vaults, tile{x, y})
+			case closed.distance(t) != nowhere:
+				m.floor = append(m.floor, t)
+			case open.distance(t) != nowhere:
+				m.vaults = append(m.vaults, t)
 			default:
 				return worldMap{grid: grid, rows: rows}
 			}
 		}
 	}
 	return m
-}
-
-func (m *worldMap) setDoors(open bool) {
-	for _, d := range m.doors {
-		m.grid.SetDoor(d.x, d.y, open)
-	}
-}
-
-// flood marks the tiles in reach of the hall, as the doors stand.
-func (m *worldMap) flood() *[MapWidth * MapHeight]bool {
-	var reached [MapWidth * MapHeight]bool
-	start := tile{MapWidth / 2, MapHeight / 2}
-	reached[start.y*MapWidth+start.x] = true
-	for queue := []tile{start}; len(queue) > 0; queue = queue[1:] {
-		for _, side := range sides {
-			t := tile{queue[0].x + side.x, queue[0].y + side.y}
-			if !m.grid.Solid(t.x, t.y) && !reached[t.y*MapWidth+t.x] {
-				reached[t.y*MapWidth+t.x] = true
-				queue = append(queue, t)
-			}
-		}
-	}
-	return &reached
 }
 
 // sides of a tile.
