@@ -134,7 +134,7 @@ func (c *conditioner) pack(lane wire.Lane, dst []byte) []byte {
 	now := time.Now()
 	f := &c.out[lane]
 	for !f.full() {
-		msg := c.link.pack(lane, nil)
+		msg, _ := c.link.pack(lane, nil)
 		if len(msg) == 0 {
 			break
 		}

@@ -292,31 +292,40 @@ func (l *Link) dropClosed(frames int) {
 // gives everything on Reliable. The order is link control, reliable,
 // unreliable.
 func (l *Link) Pack(lane wire.Lane, dst []byte) []byte {
+	dst, _ = l.next(lane, dst)
+	return dst
+}
+
+// next is Pack, and says whether more waited on that lane than the message holds.
+func (l *Link) next(lane wire.Lane, dst []byte) (msg []byte, more bool) {
 	if l.sim != nil {
 		dst = l.sim.pack(lane, dst[:0])
+		more = len(dst) > 0 // perhaps
 	} else {
-		dst = l.pack(lane, dst[:0])
+		dst, more = l.pack(lane, dst[:0])
 	}
 	if len(dst) > 0 {
 		l.obs.Message(l.info.Transport, false, lane, len(dst))
 	}
-	return dst
+	return dst, more
 }
 
-func (l *Link) pack(lane wire.Lane, dst []byte) []byte {
+func (l *Link) pack(lane wire.Lane, dst []byte) (msg []byte, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if lane == wire.Unreliable {
 		if l.info.OneStream {
-			return dst
+			return dst, false
 		}
-		return l.queue.packUnreliable(dst, wire.MaxDatagram)
+		dst = l.queue.packUnreliable(dst, wire.MaxDatagram)
+		return dst, len(l.queue.unreliable) > 0
 	}
-	dst = l.queue.packReliable(dst, packBytes)
+	dst, more = l.queue.packReliable(dst, packBytes)
 	if l.info.OneStream {
 		dst = l.queue.packUnreliable(dst, min(len(dst)+packBytes, wire.MaxMessage))
+		more = more || len(l.queue.unreliable) > 0
 	}
-	return dst
+	return dst, more
 }
 
 // packBytes bounds what a message coalesces of each lane; a single larger frame

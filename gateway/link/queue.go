@@ -92,21 +92,27 @@ func (q *queue) victim(key uint32) (at int, reason DropReason) {
 	return max(at, 0), DropOldest
 }
 
-func (q *queue) packReliable(dst []byte, max int) []byte {
+// packReliable packs link control, then the ring, then the close frame, and says
+// whether some of it had to stay.
+func (q *queue) packReliable(dst []byte, max int) (msg []byte, more bool) {
 	dst, q.control = pack(dst, q.control, max)
 	if len(q.control) > 0 {
-		return dst
+		return dst, true
 	}
 	dst, _ = q.ring.Pack(dst, &q.cursor, max)
-	if q.last == nil || len(dst) > 0 && len(dst)+q.last.Size() > max {
-		return dst
+	if behind, _ := q.ring.Behind(q.cursor); behind > 0 {
+		return dst, true
 	}
-	if behind, _ := q.ring.Behind(q.cursor); behind == 0 {
-		dst = wire.AppendFrame(dst, q.last.Kind, q.last.Body())
-		q.last.Release()
-		q.last = nil
+	if q.last == nil {
+		return dst, false
 	}
-	return dst
+	if len(dst) > 0 && len(dst)+q.last.Size() > max {
+		return dst, true
+	}
+	dst = wire.AppendFrame(dst, q.last.Kind, q.last.Body())
+	q.last.Release()
+	q.last = nil
+	return dst, false
 }
 
 func (q *queue) packUnreliable(dst []byte, max int) []byte {

@@ -58,8 +58,9 @@ func (l *Link) WriteLoop(wake, quit <-chan struct{}, write func(lane wire.Lane, 
 	}
 }
 
-// writeAll takes the lanes in turns, so that bulk on one does not starve the
-// other.
+// writeAll writes what waits. It takes the lanes in turns, so that bulk on one
+// does not starve the other, and leaves what comes meanwhile to the next flush,
+// for which there is a token in wake.
 func (l *Link) writeAll(write func(wire.Lane, []byte) error) error {
 	select {
 	case <-l.urgent: // served by this very flush
@@ -67,18 +68,17 @@ func (l *Link) writeAll(write func(wire.Lane, []byte) error) error {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	for more := true; more; {
-		more = false
-		for lane := wire.Reliable; lane <= wire.Unreliable; lane++ {
-			if lane == wire.Unreliable && l.info.OneStream {
-				break
+	more := [...]bool{wire.Reliable: true, wire.Unreliable: !l.info.OneStream}
+	for more[wire.Reliable] || more[wire.Unreliable] {
+		for lane := range more {
+			if !more[lane] {
+				continue
 			}
-			*buf = l.Pack(lane, *buf)
+			*buf, more[lane] = l.next(wire.Lane(lane), *buf)
 			if len(*buf) == 0 {
 				continue
 			}
-			more = true
-			if err := write(lane, *buf); err != nil {
+			if err := write(wire.Lane(lane), *buf); err != nil {
 				return err
 			}
 		}
