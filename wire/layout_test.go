@@ -54,6 +54,12 @@ func TestNextFrameSplitsAMessage(t *testing.T) {
 func TestParsersRefuse(t *testing.T) {
 	t.Parallel()
 	overlong, tooWide := "8080808000", "ffffffff1f" // a 0 in five bytes; 33 bits
+	refused := []refusal{{"half a header", "08"}, {"half a long header", "e8ff00"}, {"kind 0", "0000"}, {"one byte short", "6a006162"}}
+	for _, r := range refused {
+		if _, _, _, err := wire.NextFrame(unhex(t, r.Frame)); err == nil {
+			t.Errorf("%s: no error", r.Name)
+		}
+	}
 	name65 := "41" + hex.EncodeToString(bytes.Repeat([]byte("n"), 65))
 	for _, c := range []struct {
 		name string
@@ -99,10 +105,21 @@ func TestParsersRefuse(t *testing.T) {
 		{"hello: not JSON", wire.KindHello, "00", wire.ErrMalformed},
 		{"hello: wrong type", wire.KindHello, hex.EncodeToString([]byte(`{"versions":1}`)), wire.ErrMalformed},
 	} {
-		if _, err := parse(c.kind, unhex(t, c.hex)); !errors.Is(err, c.err) {
+		body := unhex(t, c.hex)
+		if _, err := parse(c.kind, body); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.err)
 		}
+		if c.err != nil && len(body) < 2000 {
+			refused = append(refused, refusal{c.name, hex.EncodeToString(wire.AppendFrame(nil, c.kind, body))})
+		}
 	}
+	golden(t, "refused.json", refused)
+}
+
+// refusal is a link message that every decoder must refuse.
+type refusal struct {
+	Name  string `json:"name"`
+	Frame string `json:"frame"`
 }
 
 func zeros(n int) string { return hex.EncodeToString(make([]byte, n)) }
