@@ -37,7 +37,8 @@ type Bot struct {
 	rng    source
 
 	tick     uint32
-	input    []byte
+	input    []byte // kept for its memory
+	doors    []door // kept for its memory
 	way      ways
 	goal     tile
 	goalAt   uint32 // when it looks for another goal
@@ -58,19 +59,23 @@ func NewBot(member uint32, config json.RawMessage, seed uint64) (*Bot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arena: config: %w", err)
 	}
-	b := &Bot{member: member, grid: grid, way: newWays(grid), rng: source{state: mix(seed) ^ uint64(member)}}
-	return b, nil
+	return &Bot{
+		member: member,
+		grid:   grid,
+		rng:    source{state: mix(seed) ^ uint64(member)},
+		way:    newWays(grid),
+	}, nil
 }
 
 // Next returns what the bot does in the next tick. Call it once per tick.
 func (b *Bot) Next(v View) Act {
 	b.tick++
 	s := b.look(v)
-	act := Act{}
+	var act Act
 	var in Input
 	switch {
-	case s.me == nil:
-	case s.me.Flags&FlagAlive == 0:
+	case b.self == 0:
+	case !s.alive:
 		b.goalAt = 0
 		if s.wait == 0 && b.mayAsk() {
 			act.Request, act.Payload = RequestRespawn, []byte("{}")
@@ -85,20 +90,20 @@ func (b *Bot) Next(v View) Act {
 
 // scene is what matters to a bot of what it sees.
 type scene struct {
-	me     *movement.State // nil: not there (yet)
-	health int32
-	wait   int32
-	foe    *foe // the nearest that it could shoot at
-	item   *tile
-	doors  []door
-	fight  bool // the round is on
+	x, y         int32 // where it stands
+	alive        bool
+	health, wait int32
+	fighting     bool // a round is on
+	foe          foe  // the nearest that it could shoot at; id 0: none
+	item         tile // the nearest
+	itemDistance int32
 }
 
 // foe is an enemy or another player.
 type foe struct {
 	id       replica.ID
 	x, y     int32
-	distance int32 // squared
+	distance int32 // squared, as all distances here
 	alarming bool  // about to attack
 }
 
@@ -107,77 +112,89 @@ type door struct {
 	id replica.ID
 }
 
-// look reads the view. The bot's own body comes first: the rest is judged from
+// none is the distance to what is not there.
+const none = 1<<31 - 1
+
+// look reads the view: first the bot's own body, since the rest is judged from
 // where it stands.
 func (b *Bot) look(v View) scene {
-	var s scene
-	if v.Type(b.self) != TypePlayer || uint32(v.Get(b.self, PlayerOwner)) != b.member {
-		b.self = 0
-		for id := range v.All() {
-			if v.Type(id) == TypePlayer && uint32(v.Get(id, PlayerOwner)) == b.member {
-				b.self = id
-			}
-		}
-		if b.self == 0 {
-			return s
-		}
+	s := scene{foe: foe{distance: none}, itemDistance: none}
+	b.doors = b.doors[:0]
+	if b.self = b.findSelf(v); b.self == 0 {
+		return s
 	}
-	s.me = &movement.State{X: v.Get(b.self, PlayerX), Y: v.Get(b.self, PlayerY), Flags: v.Get(b.self, PlayerFlags)}
+	s.x, s.y = v.Get(b.self, PlayerX), v.Get(b.self, PlayerY)
+	s.alive = v.Get(b.self, PlayerFlags)&FlagAlive != 0
 	s.health, s.wait = v.Get(b.self, PlayerHealth), v.Get(b.self, PlayerWait)
 	for id := range v.All() {
 		switch v.Type(id) {
 		case TypeMatch:
-			s.fight = v.Get(id, MatchPhase) == PhasePlay
+			s.fighting = v.Get(id, MatchPhase) == PhasePlay
 		case TypeDoor:
 			d := door{tile{v.Get(id, DoorX), v.Get(id, DoorY)}, id}
 			b.grid.SetDoor(d.x, d.y, v.Get(id, DoorOpen) == 1)
-			s.doors = append(s.doors, d)
+			b.doors = append(b.doors, d)
 		case TypeEnemy:
-			s.consider(b, foe{id: id, x: v.Get(id, EnemyX), y: v.Get(id, EnemyY), alarming: v.Get(id, EnemyState) == EnemyWindup})
+			f := foe{id: id, x: v.Get(id, EnemyX), y: v.Get(id, EnemyY)}
+			f.alarming = v.Get(id, EnemyState) == EnemyWindup
+			s.consider(b.grid, f)
 		case TypePlayer:
 			if id != b.self && v.Get(id, PlayerFlags)&(FlagAlive|FlagShielded) == FlagAlive {
-				s.consider(b, foe{id: id, x: v.Get(id, PlayerX), y: v.Get(id, PlayerY)})
+				s.consider(b.grid, foe{id: id, x: v.Get(id, PlayerX), y: v.Get(id, PlayerY)})
 			}
 		case TypeItem:
-			t := tileAt(v.Get(id, ItemX), v.Get(id, ItemY))
 			if v.Get(id, ItemKind) != ItemHealth || s.health < MaxPlayerHealth {
-				s.wish(t)
+				s.wish(tileAt(v.Get(id, ItemX), v.Get(id, ItemY)))
 			}
 		}
 	}
 	return s
 }
 
-// consider keeps the nearest foe that is in sight and range.
-func (s *scene) consider(b *Bot, f foe) {
-	const sight = 8 * Tile
-	dx, dy := f.x-s.me.X, f.y-s.me.Y
-	f.distance = dx*dx + dy*dy
-	if f.distance > sight*sight || s.foe != nil && s.foe.distance <= f.distance {
-		return
+// findSelf returns the member's own entity, or 0.
+func (b *Bot) findSelf(v View) replica.ID {
+	if b.self != 0 && b.owns(v, b.self) {
+		return b.self
 	}
-	if sees(b.grid, s.me.X, s.me.Y, f.x, f.y) {
-		s.foe = &f
+	for id := range v.All() {
+		if b.owns(v, id) {
+			return id
+		}
+	}
+	return 0
+}
+
+func (b *Bot) owns(v View, id replica.ID) bool {
+	return v.Type(id) == TypePlayer && uint32(v.Get(id, PlayerOwner)) == b.member
+}
+
+// consider keeps the nearest foe that is in sight and range.
+func (s *scene) consider(g *movement.Grid, f foe) {
+	const sight = 8 * Tile
+	dx, dy := f.x-s.x, f.y-s.y
+	f.distance = dx*dx + dy*dy
+	if f.distance <= sight*sight && f.distance < s.foe.distance && sees(g, s.x, s.y, f.x, f.y) {
+		s.foe = f
 	}
 }
 
 // wish keeps the nearest item.
 func (s *scene) wish(t tile) {
-	if s.item == nil || s.squareTo(t) < s.squareTo(*s.item) {
-		s.item = &t
+	if d := s.distance(t); d < s.itemDistance {
+		s.item, s.itemDistance = t, d
 	}
 }
 
-func (s *scene) squareTo(t tile) int32 {
+func (s *scene) distance(t tile) int32 {
 	x, y := t.centre()
-	return (x-s.me.X)*(x-s.me.X) + (y-s.me.Y)*(y-s.me.Y)
+	return (x-s.x)*(x-s.x) + (y-s.y)*(y-s.y)
 }
 
 // play decides for a living body.
 func (b *Bot) play(s *scene) (in Input, act Act) {
 	heading, ahead := b.travel(s)
 	in.Aim = heading
-	if s.foe != nil && s.fight {
+	if s.foe.id != 0 && s.fighting {
 		heading, act = b.fight(s, &in, heading)
 	}
 	in.MoveX, in.MoveY = along(heading, movement.MaxMove)
@@ -189,7 +206,7 @@ func (b *Bot) play(s *scene) (in Input, act Act) {
 
 // fight aims and attacks, and dances round the foe.
 func (b *Bot) fight(s *scene, in *Input, travel uint8) (heading uint8, act Act) {
-	toward := angle(s.foe.x-s.me.X, s.foe.y-s.me.Y)
+	toward := angle(s.foe.x-s.x, s.foe.y-s.y)
 	if b.tick%12 == 0 {
 		b.sway = b.rng.below(9) - 4
 		b.leftward = b.leftward != b.rng.oneIn(6)
@@ -208,7 +225,7 @@ func (b *Bot) fight(s *scene, in *Input, travel uint8) (heading uint8, act Act) 
 		return toward + 128, Act{Request: RequestAttack, Payload: attackPayload(s.foe.id, in.Aim)}
 	case s.foe.distance < near*near || s.health < 35:
 		return toward + 128 + uint8(b.rng.below(33)-16), act
-	case s.item != nil && s.squareTo(*s.item) < 16*Tile*Tile:
+	case s.itemDistance < 16*Tile*Tile:
 		return travel, act
 	case s.foe.distance < 4*near*near:
 		return circle, act
@@ -218,7 +235,7 @@ func (b *Bot) fight(s *scene, in *Input, travel uint8) (heading uint8, act Act) 
 
 // travel follows the way to the goal, and returns the tile that comes next too.
 func (b *Bot) travel(s *scene) (heading uint8, ahead tile) {
-	here := tileAt(s.me.X, s.me.Y)
+	here := tileAt(s.x, s.y)
 	if b.goalAt <= b.tick || b.way.distance(here) == 0 || b.way.distance(here) == nowhere {
 		b.choose(s, here)
 	}
@@ -227,20 +244,20 @@ func (b *Bot) travel(s *scene) (heading uint8, ahead tile) {
 	for range 5 { // cut corners where there is room
 		further := b.way.next(to)
 		x, y := further.centre()
-		if !fits(b.grid, s.me.X, s.me.Y, x, y, movement.Radius) {
+		if !fits(b.grid, s.x, s.y, x, y, movement.Radius) {
 			break
 		}
 		to = further
 	}
 	x, y := to.centre()
-	return angle(x-s.me.X, y-s.me.Y), ahead
+	return angle(x-s.x, y-s.y), ahead
 }
 
 // choose takes a new goal: an item that is not far, else anywhere.
 func (b *Bot) choose(s *scene, here tile) {
 	b.goalAt = b.tick + uint32(60+b.rng.below(120))
-	if s.item != nil && s.squareTo(*s.item) < 100*Tile*Tile && !b.rng.oneIn(4) {
-		b.goal = *s.item
+	if s.itemDistance < 100*Tile*Tile && !b.rng.oneIn(4) {
+		b.goal = s.item
 	} else {
 		width, height := b.grid.Size()
 		b.goal = here
@@ -257,8 +274,8 @@ func (b *Bot) choose(s *scene, here tile) {
 
 // open asks for the door on its way.
 func (b *Bot) open(s *scene, ahead tile) Act {
-	for _, d := range s.doors {
-		if d.tile == ahead && s.squareTo(ahead) < interactReach*interactReach && b.mayAsk() {
+	for _, d := range b.doors {
+		if d.tile == ahead && s.distance(ahead) < interactReach*interactReach && b.mayAsk() {
 			payload := append(strconv.AppendUint([]byte(`{"target":`), uint64(d.id), 10), '}')
 			return Act{Request: RequestInteract, Payload: payload}
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gatehouse/gatehouse/authority"
+	"github.com/gatehouse/gatehouse/authority/games/arena/movement"
 	"github.com/gatehouse/gatehouse/authority/replica"
 )
 
@@ -99,6 +100,62 @@ func TestBotsPlayAPlausibleRound(t *testing.T) {
 	t.Logf("requests %v, %d succeeded, events %v, rooms %d", p.requests, p.successes, p.events, len(rooms))
 }
 
+// TestPlayKeepsToItsBounds watches a busy field at every pace.
+func TestPlayKeepsToItsBounds(t *testing.T) {
+	t.Parallel()
+	for _, hz := range []int{1, 20, 30, 60, 120} {
+		p := newPlayground(t, uint64(hz), 6)
+		p.world = newWorld(Schema(), authority.Setup{Seed: uint64(hz), TickRate: hz})
+		for i := range p.bots {
+			member := uint32(i + 1)
+			b, err := NewBot(member, p.ClientConfig(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.bots[i] = b
+			p.step(authority.Command{Kind: authority.CommandJoin, Member: member})
+		}
+		for range 1500 {
+			p.step(p.commands()...)
+			p.checkBounds(hz)
+		}
+	}
+}
+
+func (p *playground) checkBounds(hz int) {
+	p.t.Helper()
+	standing := func(what string, x, y, radius int32) {
+		for _, corner := range [4][2]int32{{-1, -1}, {-1, 1}, {1, -1}, {1, 1}} {
+			if p.grid.Solid((x+corner[0]*radius)>>8, (y+corner[1]*radius)>>8) {
+				p.t.Fatalf("%d Hz, tick %d: %s at (%d, %d) is in a wall", hz, p.tick, what, x, y)
+			}
+		}
+	}
+	for _, q := range p.players {
+		standing("player", q.body.X, q.body.Y, movement.Radius)
+		if q.health < 0 || q.health > MaxPlayerHealth || q.alive() != (q.health > 0) {
+			p.t.Fatalf("%d Hz, tick %d: health %d, alive %v", hz, p.tick, q.health, q.alive())
+		}
+	}
+	for i := range p.enemies {
+		e := &p.enemies[i]
+		standing("enemy", e.x, e.y, breeds[e.kind].radius)
+		if e.health <= 0 || e.gone {
+			p.t.Fatalf("%d Hz, tick %d: enemy %+v", hz, p.tick, *e)
+		}
+	}
+	for i := range p.bolts {
+		standing("projectile", p.bolts[i].x, p.bolts[i].y, 0)
+	}
+	if len(p.enemies) < baseEnemies || len(p.enemies) > maxEnemies || len(p.items) > maxItems {
+		p.t.Fatalf("%d Hz, tick %d: %d enemies, %d items", hz, p.tick, len(p.enemies), len(p.items))
+	}
+	things := 1 + len(p.players) + len(p.enemies) + len(p.bolts) + len(p.items) + len(p.gates)
+	if p.entities.Len() != things {
+		p.t.Fatalf("%d Hz, tick %d: %d entities for %d things", hz, p.tick, p.entities.Len(), things)
+	}
+}
+
 func TestBotIsAFunctionOfItsSeedAndWhatItSees(t *testing.T) {
 	t.Parallel()
 	a, b := newPlayground(t, 9, 4), newPlayground(t, 9, 4)
@@ -162,6 +219,15 @@ func BenchmarkStep(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(events)/float64(b.N), "events/op")
+}
+
+func BenchmarkBot(b *testing.B) {
+	p := newPlayground(b, 4, 8)
+	p.play(300)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		p.bots[i%len(p.bots)].Next(p.entities)
+	}
 }
 
 func BenchmarkNewWorld(b *testing.B) {

@@ -13,14 +13,13 @@ const (
 
 // Damage, and what earns a score.
 const (
-	boltDamage     = 20
-	boltDamagePVP  = 12
-	strikeDamage   = 40
-	strikePVP      = 25
-	healing        = 40
-	gemScore       = 10
-	playerKill     = 25
-	gemsFromPlayer = 1
+	boltDamage    = 20
+	boltDamagePVP = 12
+	strikeDamage  = 40
+	strikePVP     = 25
+	healing       = 40
+	gemScore      = 10
+	playerKill    = 25
 )
 
 // Numbers of things.
@@ -69,7 +68,7 @@ func paceAt(tickRate int) pace {
 		rules:     movement.RulesAt(int(hz)),
 		boltSpeed: perTick(3300, hz),
 		spitSpeed: perTick(1800, hz),
-		burst:     int32(max(ticks(270), 2)),
+		burst:     int32(max(ticks(400), 2)),
 		boltLife:  ticks(900),
 		shot:      ticks(230),
 		strike:    ticks(500),

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestNoFloatingPoint looks at every expression of the game and its movement
-// rule: floating point may differ between processors. The units of the schema
-// are for people only.
-func TestNoFloatingPoint(t *testing.T) {
+// TestStepCanNotDependOnAnythingElse looks at every expression of the game and
+// its movement rule for floating point, which may differ between processors, for
+// clocks, foreign random numbers, goroutines and the order of maps.
+func TestStepCanNotDependOnAnythingElse(t *testing.T) {
 	t.Parallel()
 	var files []string
 	for _, pattern := range []string{"*.go", "movement/*.go"} {
@@ -34,8 +34,11 @@ func TestNoFloatingPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n := range ast.Preorder(file) {
-			if floating(n) {
-				t.Errorf("%s: floating point", set.Position(n.Pos()))
+			if lit, ok := n.(*ast.BasicLit); ok && name == "schema.go" && lit.Kind == token.FLOAT {
+				continue // a unit: for people only
+			}
+			if reason := impure(n); reason != "" {
+				t.Errorf("%s: %s", set.Position(n.Pos()), reason)
 			}
 		}
 	}
@@ -44,27 +47,49 @@ func TestNoFloatingPoint(t *testing.T) {
 	}
 }
 
-// floating reports whether a node brings floating point in. Units are spared by
-// their place: schema.go divides untyped constants only.
-func floating(n ast.Node) bool {
+// impure tells what of a node could make two runs of a world differ, or "".
+func impure(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.BasicLit:
-		return n.Kind == token.FLOAT && n.Value != "1." && n.Value != "360."
+		if n.Kind == token.FLOAT {
+			return "floating point"
+		}
 	case *ast.Ident:
 		switch n.Name {
 		case "float32", "float64", "complex64", "complex128":
-			return true
+			return "floating point"
 		}
 	case *ast.ImportSpec:
 		switch n.Path.Value {
-		case `"math"`, `"math/rand"`, `"math/rand/v2"`, `"time"`:
-			return true
+		case `"math"`, `"math/rand"`, `"math/rand/v2"`, `"time"`, `"maps"`:
+			return "import of " + n.Path.Value
 		}
+	case *ast.GoStmt, *ast.SelectStmt:
+		return "concurrency"
 	case *ast.RangeStmt:
-		// Ranging over the one map of the world would be in a random order.
-		if sel, ok := n.X.(*ast.SelectorExpr); ok {
-			return sel.Sel.Name == "seats"
+		if sel, ok := n.X.(*ast.SelectorExpr); ok && sel.Sel.Name == "seats" {
+			return "the order of a map"
 		}
 	}
-	return false
+	return ""
+}
+
+func TestImpurityIsFound(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{
+		"var x = 1.5", "func f(x float64) {}", "func f() { go f() }", `import "time"`, `import "math"`,
+		"func f(w *world) { for range w.seats {} }", "func f() { select {} }",
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "planted.go", "package arena\n"+code, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for n := range ast.Preorder(file) {
+			found = found || impure(n) != ""
+		}
+		if !found {
+			t.Errorf("%q passes", code)
+		}
+	}
 }
