@@ -1,0 +1,33 @@
+package main
+
+import "fmt"
+
+type configCmd struct {
+	Check configCheckCmd `cmd:"" help:"Tell everything that is wrong with the configuration."`
+	Show  configShowCmd  `cmd:"" help:"Show the effective configuration and where each value comes from; secrets are masked."`
+}
+
+type configCheckCmd struct {
+	settings
+}
+
+// Run gives the same verdict as serve would.
+func (c *configCheckCmd) Run(p *process) error {
+	if _, err := c.load(p); err != nil {
+		return err
+	}
+	fmt.Fprintln(p.out, "the configuration is good")
+	return nil
+}
+
+type configShowCmd struct {
+	settings
+}
+
+func (c *configShowCmd) Run(p *process) error {
+	cfg, err := c.load(p)
+	if err != nil {
+		return err
+	}
+	return cfg.Show(p.out)
+}

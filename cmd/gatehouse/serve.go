@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/gatehouse/gatehouse/authority"
+	"github.com/gatehouse/gatehouse/authority/room"
+	"github.com/gatehouse/gatehouse/configs"
+	"github.com/gatehouse/gatehouse/gateway"
+	"github.com/gatehouse/gatehouse/gateway/admit"
+	"github.com/gatehouse/gatehouse/gateway/metrics"
+)
+
+// roomsTimeout bounds how long rooms may take to end once their members have.
+const roomsTimeout = 5 * time.Second
+
+var _ room.Observer = (*metrics.Metrics)(nil)
+
+type serveCmd struct {
+	settings
+	Dev    bool   `help:"For developers: nobody is asked for a token, everything listens on this machine only, rooms are made on demand, bots play."`
+	Netsim string `placeholder:"SETTINGS" help:"Make every link worse, as in latency=80ms,jitter=20ms,loss=3%. With --dev."`
+	Bots   int    `default:"4" help:"Bots in the room arena. With --dev."`
+}
+
+// Run serves until SIGTERM or SIGINT, then drains. A second signal ends the
+// process at once.
+func (c *serveCmd) Run(p *process) error {
+	cfg, err := c.load(p, c.overrides()...)
+	if err != nil {
+		return err
+	}
+	if c.Bots < 0 || c.Bots > maxDevBots {
+		return usageError{fmt.Sprintf("--bots %d: accepted are 0 to %d", c.Bots, maxDevBots)}
+	}
+	log := newLogger(cfg, p)
+	m := metrics.New()
+	worker := room.NewWorker(roomOptions(cfg, m, log))
+	g, err := gateway.New(gateway.Options{Config: cfg, Rooms: worker, Control: worker, Metrics: m, Logger: log})
+	if err != nil {
+		return errors.Join(err, shutdown(worker))
+	}
+	p.announce(cfg, g.Addresses())
+	if cfg.Dev && c.Bots > 0 {
+		bots := startDevBots(p.ctx, g.Handler(), c.Bots, log)
+		defer bots.Wait() // they leave when the context ends
+	}
+	err = g.Run(p.ctx)
+	return errors.Join(err, shutdown(worker))
+}
+
+func (c *serveCmd) overrides() (o []configs.Override) {
+	if c.Dev {
+		o = append(o, configs.Override{Flag: "--dev", Path: "dev", Value: "true"})
+	}
+	if c.Netsim != "" {
+		o = append(o, configs.Override{Flag: "--netsim", Path: "netsim", Value: c.Netsim})
+	}
+	return o
+}
+
+func shutdown(w *room.Worker) error {
+	ctx, cancel := context.WithTimeout(context.Background(), roomsTimeout)
+	defer cancel()
+	return w.Shutdown(ctx)
+}
+
+func roomOptions(cfg *configs.Config, m *metrics.Metrics, log *slog.Logger) room.Options {
+	o := room.Options{
+		Games:     games(),
+		OnDemand:  cfg.Rooms.OnDemand,
+		MaxRooms:  cfg.Rooms.MaxRooms,
+		CheckName: admit.RoomName,
+		Observer:  m,
+		Logger:    log.With("domain", "simulation"),
+	}
+	for _, t := range cfg.Rooms.Templates {
+		spec := authority.RoomSpec{
+			Kind: t.Kind, Game: t.Game, Cap: either(t.Cap, cfg.Rooms.Cap),
+			EmptyTimeout: either(t.EmptyTimeout, cfg.Rooms.EmptyTimeout).D(),
+		}
+		if t.Kind == authority.KindAuthority {
+			spec.TickRate = either(t.TickRate, cfg.Rooms.TickRate)
+		}
+		o.Templates = append(o.Templates, room.Template{Pattern: t.Match, Spec: spec})
+	}
+	return o
+}
+
+// either returns what a template says, else what holds for all rooms.
+func either[T comparable](own, all T) T {
+	var zero T
+	if own != zero {
+		return own
+	}
+	return all
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gatehouse/gatehouse/authority"
+	"github.com/gatehouse/gatehouse/authority/games/arena"
+	"github.com/gatehouse/gatehouse/configs"
+	"github.com/gatehouse/gatehouse/gateway/link"
+)
+
+// settings are the flags of every subcommand that reads the configuration.
+type settings struct {
+	Config string   `placeholder:"FILE" help:"Configuration file (YAML); GATEHOUSE_CONFIG if not given." type:"path"`
+	Set    []string `placeholder:"KEY=VALUE" sep:"none" help:"Override one key, as in sessions.ping_interval=2s. May be repeated."`
+}
+
+// load reads the configuration; more are overrides of other flags.
+func (s settings) load(p *process, more ...configs.Override) (*configs.Config, error) {
+	src := configs.Sources{File: s.Config, Environ: p.environ, Set: more, Known: configs.Known{
+		Games:  slices.Sorted(maps.Keys(games())),
+		Netsim: func(text string) error { _, err := link.ParseNetsim(text); return err },
+	}}
+	for _, pair := range s.Set {
+		path, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			return nil, usageError{"--set " + pair + ": want KEY=VALUE"}
+		}
+		src.Set = append(src.Set, configs.Override{Flag: "--set", Path: path, Value: value})
+	}
+	return configs.Load(src)
+}
+
+// newLogger returns a logger as the configuration asks for. Each part adds the
+// attribute domain: transport, session, sync or simulation.
+func newLogger(c *configs.Config, p *process) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
+		panic(err) // the configuration was checked
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if c.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(p.err, o))
+	}
+	return slog.New(slog.NewTextHandler(p.err, o))
+}
+
+// games are those that rooms of this program may run, by name.
+func games() map[string]authority.Game {
+	a := arena.New()
+	return map[string]authority.Game{a.Name(): a}
+}
