@@ -26,7 +26,9 @@ func (p *Peer) Delta(dst []byte, m Meta, budget int) ([]byte, DeltaStats) {
 		return dst, DeltaStats{}
 	}
 	p.notice()
-	p.gather()
+	if p.gather(); p.stage != following {
+		return dst, DeltaStats{}
+	}
 	start := len(dst)
 	dst = p.appendHeader(dst, m)
 	k := &p.picks

@@ -62,6 +62,9 @@ func (p *Peer) inspect(x *pick) bool {
 	case at == absent && !alive:
 		return false
 	case at == leaving:
+		if s.tick-p.base[id] >= maxAbsence {
+			p.stage = needsFull
+		}
 	case at != absent && !(alive && s.generation[id] == p.generation[id]):
 		p.state[id], p.base[id] = leaving, s.tick
 		p.reason[id] = 0
