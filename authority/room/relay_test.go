@@ -1,7 +1,9 @@
 package room_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -116,6 +118,36 @@ func TestMessageToANewcomerArrives(t *testing.T) {
 				t.Fatalf("round %d: %d messages", i, len(got))
 			}
 			a.seat.Leave(wire.CodeLeft)
+		}
+	})
+}
+
+func TestRosterThatFitsNoFrameIsToldInPieces(t *testing.T) {
+	t.Parallel()
+	inBubble(t, room.Options{}, func(t *testing.T, w *room.Worker) {
+		if _, err := w.Create(t.Context(), authority.RoomSpec{Name: "crowd", Cap: 1000}); err != nil {
+			t.Fatal(err)
+		}
+		profile := json.RawMessage(`"` + strings.Repeat("p", 1000) + `"`)
+		var last *member
+		for i := range 200 {
+			last, _ = tryJoin(t, w, authority.Join{Room: "crowd", Identity: fmt.Sprint(i), Profile: profile})
+		}
+		told := len(last.adm.Peers) + len(of(wire.KindPeer, last.take()))
+		if told != 200 || len(last.adm.Peers) > 40 {
+			t.Fatalf("%d in the welcome, %d told in all", len(last.adm.Peers), told)
+		}
+		last.seat.Presence(authority.BackWithGap)
+		told = 0
+		for _, f := range of(wire.KindPeer, last.take()) {
+			var n wire.PeerNotice
+			if err := json.Unmarshal(f.body, &n); err != nil {
+				t.Fatal(err)
+			}
+			told += max(1, len(n.Peers))
+		}
+		if told != 200 {
+			t.Fatalf("%d told after a gap", told)
 		}
 	})
 }

@@ -32,8 +32,11 @@ func (r *Room) admit(j authority.Join) (*seat, authority.Admission, *wire.Error)
 func (r *Room) admission(s *seat) authority.Admission {
 	a := authority.Admission{
 		Room: wire.RoomInfo{Name: r.spec.Name, Instance: r.instance, Kind: r.spec.Kind, Game: r.spec.Game},
-		You:  s.id, TickRate: r.spec.TickRate, Peers: r.peers(),
+		You:  s.id, TickRate: r.spec.TickRate,
 	}
+	var rest []wire.Peer
+	a.Peers, rest = r.peers()
+	s.introduce(rest)
 	if r.sim != nil {
 		a.Tick, a.Schema, a.Room.Config = r.sim.now, r.sim.schema, r.sim.world.ClientConfig()
 	}
@@ -73,17 +76,39 @@ func (r *Room) presence(s *seat, p authority.Presence) {
 		r.announce(wire.PeerNotice{Event: event, ID: s.id}, s)
 	}
 	if p == authority.BackWithGap {
-		s.send(wire.JSONFrame(wire.KindPeer, wire.PeerNotice{Event: wire.PeerRoster, Peers: r.peers()}))
+		first, rest := r.peers()
+		s.send(wire.JSONFrame(wire.KindPeer, wire.PeerNotice{Event: wire.PeerRoster, Peers: first}))
+		s.introduce(rest)
 	}
 	r.behave.presence(s, p)
 }
 
-func (r *Room) peers() []wire.Peer {
+// rosterBytes bounds the part of a roster that one frame carries.
+const rosterBytes = 32 << 10
+
+// peers returns the roster: what fits a frame, and the rest.
+func (r *Room) peers() (first, rest []wire.Peer) {
+	const fields = 64 // of JSON around an id
 	peers := make([]wire.Peer, 0, len(r.seats))
+	bytes, fit := 0, 0
 	for _, s := range r.seats {
 		peers = append(peers, wire.Peer{ID: s.id, Name: s.join.Name, Away: s.away, Profile: s.join.Profile})
+		// A name may grow sixfold by JSON's escapes.
+		if bytes += fields + 6*len(s.join.Name) + len(s.join.Profile); bytes <= rosterBytes {
+			fit = len(peers)
+		}
 	}
-	return peers
+	return peers[:fit], peers[fit:]
+}
+
+// introduce tells a member of others that were there before it.
+func (s *seat) introduce(peers []wire.Peer) {
+	for _, p := range peers {
+		s.send(wire.JSONFrame(wire.KindPeer, wire.PeerNotice{Event: wire.PeerJoined, ID: p.ID, Name: p.Name, Profile: p.Profile}))
+		if p.Away {
+			s.send(wire.JSONFrame(wire.KindPeer, wire.PeerNotice{Event: wire.PeerAway, ID: p.ID}))
+		}
+	}
 }
 
 // leave takes a member off the roster; its session already knows.

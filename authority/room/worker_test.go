@@ -28,6 +28,7 @@ func (o *ticks) Skipped(n int)               { o.mu.Lock(); o.skipped += n; o.mu
 func (o *ticks) Rooms(_ string, delta int)   { o.mu.Lock(); o.rooms += delta; o.mu.Unlock() }
 func (o *ticks) Members(_ string, delta int) { o.mu.Lock(); o.members += delta; o.mu.Unlock() }
 func (o *ticks) Snapshot(bool, int)          {}
+func (o *ticks) Resync()                     {}
 func (o *ticks) Input(string)                {}
 func (o *ticks) Ignored(wire.Kind)           {}
 
