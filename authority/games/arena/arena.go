@@ -94,7 +94,7 @@ func (w *world) encodeConfig() []byte {
 func (w *world) Step(tick uint32, commands []authority.Command, out *authority.Effects) {
 	w.tick, w.out = tick, out
 	for _, p := range w.players {
-		w.grant(p)
+		p.grant()
 	}
 	for i := range commands {
 		w.obey(&commands[i])

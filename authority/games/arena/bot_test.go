@@ -180,7 +180,7 @@ func TestStepAllocatesNothingWhileNothingIsTold(t *testing.T) {
 	var commands []authority.Command
 	for member := uint32(1); member <= 8; member++ {
 		s.join(member)
-		commands = append(commands, input(member, Input{Input: run(90, -90).Input}))
+		commands = append(commands, press(member, Input{Input: run(90, -90).Input}))
 	}
 	step := func() {
 		for _, p := range s.players {

@@ -40,8 +40,9 @@
 //
 // In JSON move is -1 to 1 and aim in degrees; absent fields are 0. A move vector
 // longer than full speed is scaled down to it. The world applies each input for
-// one tick of movement, and over any time no more inputs than ticks, plus a small
-// burst: more are refused and counted.
+// one tick of movement, at most two in a tick, and over any time no more than
+// ticks have passed, save for the few of the last second that it had no input
+// for: more are refused and counted.
 //
 // Requests, in JSON, each answered with {"request":N, "success":B, "result":"…"},
 // and code refused if success is false:

@@ -1,6 +1,9 @@
 package arena
 
-import "github.com/gatehouse/gatehouse/authority/games/arena/movement"
+import (
+	"github.com/gatehouse/gatehouse/authority/games/arena/movement"
+	"github.com/gatehouse/gatehouse/authority/input"
+)
 
 // Distances that do not depend on the tick rate, in 1/256 tile.
 const (
@@ -22,6 +25,12 @@ const (
 	playerKill    = 25
 )
 
+// Inputs of a player. Rooms meter them out likewise; the game does not rely on it.
+const (
+	inputsPerTick = 2               // while it catches up
+	savedInputs   = input.MaxCredit // of the ticks that it had none for
+)
+
 // Numbers of things.
 const (
 	baseEnemies    = 56 // never fewer: the field is always alive
@@ -40,7 +49,6 @@ type pace struct {
 	rules movement.Rules
 
 	boltSpeed, spitSpeed int32
-	burst                int32 // inputs a player may have saved up
 
 	boltLife     uint32
 	shot, strike uint32 // until the next attack
@@ -68,7 +76,6 @@ func paceAt(tickRate int) pace {
 		rules:     movement.RulesAt(int(hz)),
 		boltSpeed: perTick(3300, hz),
 		spitSpeed: perTick(1800, hz),
-		burst:     int32(max(ticks(400), 2)),
 		boltLife:  ticks(900),
 		shot:      ticks(230),
 		strike:    ticks(500),

@@ -23,6 +23,7 @@ type player struct {
 	awayUntil uint32 // an absent body is taken off the field
 
 	credit    int32  // inputs it may still use: speed is what inputs make of ticks
+	used      int32  // of them in this tick; begins at 0
 	fedAt     uint32 // tick of the last input
 	readyAt   uint32 // next attack
 	flashEnd  uint32 // its attack is shown
@@ -130,20 +131,21 @@ func (w *world) leave(p *player) {
 }
 
 // grant gives a player the right to one more input. What it does not use it may
-// save, within the burst: that evens out a line with jitter, and no one can run
-// faster than time.
-func (w *world) grant(p *player) {
-	p.credit = min(p.credit+1, w.pace.burst)
+// save, within a bound: so a stall of its line can be made up for, and over time
+// no one runs faster than the clock.
+func (p *player) grant() {
+	p.credit, p.used = min(p.credit+1, savedInputs), 0
 }
 
 // input moves the body by one tick, and attacks.
 func (w *world) input(p *player, payload []byte) {
 	in, err := ParseInput(payload)
-	if err != nil || p.credit == 0 || p.away {
+	if err != nil || p.credit == 0 || p.used == inputsPerTick || p.away {
 		w.out.Refused++
 		return
 	}
 	p.credit--
+	p.used++
 	p.fedAt = w.tick
 	p.body = movement.Step(w.grid, w.pace.rules, p.body, in.Input)
 	if !p.alive() {

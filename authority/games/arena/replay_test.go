@@ -237,7 +237,7 @@ func TestTheFieldIsNeverStill(t *testing.T) {
 	last := make(map[uint32]place)
 	spawned, moved := 0, 0
 	for tick := range 2000 {
-		s.step(input(1, Input{Input: run(int32(tick%255)-127, 90).Input, Attack: true, Aim: uint8(tick)}))
+		s.step(press(1, Input{Input: run(int32(tick%255)-127, 90).Input, Attack: true, Aim: uint8(tick)}))
 		if !s.seats[1].alive() {
 			s.ask(1, RequestRespawn, "")
 		}

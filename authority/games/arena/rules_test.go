@@ -36,7 +36,7 @@ func TestDoorBlocksUntilItIsOpened(t *testing.T) {
 	through := func() bool {
 		for range 20 {
 			s.banish()
-			s.step(input(1, run(127, 0)))
+			s.step(press(1, run(127, 0)))
 		}
 		return p.body.X > g.x*Tile+Tile
 	}
@@ -79,7 +79,7 @@ func TestClosedDoorBlocksShots(t *testing.T) {
 		e := s.enemyAt(EnemyBrute, x+300, y)
 		e.state, e.until = EnemyStun, 1<<31
 		p.readyAt = 0
-		s.step(input(1, Input{Attack: true}))
+		s.step(press(1, Input{Attack: true}))
 		s.idle(15)
 		if hit := e.health < EnemyHealthOf(EnemyBrute); hit != open {
 			t.Errorf("door open: %v, enemy behind it hit: %v", open, hit)
@@ -163,7 +163,7 @@ func TestShotsWaitForTheirCooldownHoweverManyInputs(t *testing.T) {
 	for range 60 {
 		s.banish()
 		before := len(s.bolts)
-		s.step(input(1, Input{Attack: true}), input(1, Input{Attack: true}), input(1, Input{Attack: true}))
+		s.step(press(1, Input{Attack: true}), press(1, Input{Attack: true}), press(1, Input{Attack: true}))
 		fired += max(len(s.bolts)-before, 0)
 		s.bolts = s.bolts[:0]
 	}
@@ -178,7 +178,7 @@ func TestSpreadShootsThree(t *testing.T) {
 	p := s.join(1)
 	p.body.Power, p.powerEnd = PowerSpread, 1<<31
 	s.banish()
-	s.step(input(1, Input{Attack: true, Aim: 2}))
+	s.step(press(1, Input{Attack: true, Aim: 2}))
 	if len(s.bolts) != 3 || s.bolts[1].aim != 250 || s.bolts[2].aim != 10 {
 		t.Errorf("bolts %+v", s.bolts)
 	}
@@ -191,7 +191,7 @@ func TestKillScoresAndTells(t *testing.T) {
 	e := s.enemyAt(EnemyGrub, p.body.X+300, p.body.Y)
 	e.state, e.until, e.health = EnemyStun, 1<<31, boltDamage
 	id := e.id
-	s.step(input(1, Input{Attack: true}))
+	s.step(press(1, Input{Attack: true}))
 	var kills []json.RawMessage
 	damaged := false
 	for range 10 {
@@ -230,7 +230,7 @@ func TestDeathWaitsAndRespawnsOnRequest(t *testing.T) {
 	s.hurtPlayer(p, 1000, attacker{killer.id, killer.member})
 	died := s.tick
 	s.banish()
-	s.step(input(1, run(127, 0)))
+	s.step(press(1, run(127, 0)))
 	if p.alive() || p.deaths != 1 || killer.kills != 1 || killer.score != playerKill {
 		t.Fatalf("alive %v, deaths %d; killer: kills %d, score %d", p.alive(), p.deaths, killer.kills, killer.score)
 	}
@@ -254,7 +254,7 @@ func TestTheDeadMayNotActNorBeHurt(t *testing.T) {
 	g := s.beside(p, 300)
 	s.takeOff(p)
 	x := p.body.X
-	s.step(input(1, Input{Input: movement.Input{MoveX: -127}, Attack: true}))
+	s.step(press(1, Input{Input: movement.Input{MoveX: -127}, Attack: true}))
 	s.hurtPlayer(p, 10, attacker{})
 	if p.body.X != x || len(s.bolts) != 0 || p.deaths != 0 {
 		t.Error("the dead move, shoot or die")
@@ -273,7 +273,7 @@ func TestAttackingEndsTheShieldOfASpawn(t *testing.T) {
 	if p.health != MaxPlayerHealth {
 		t.Error("hurt through the shield")
 	}
-	s.step(input(1, Input{Attack: true}))
+	s.step(press(1, Input{Attack: true}))
 	s.hurtPlayer(p, 10, attacker{})
 	if p.health != MaxPlayerHealth-10 {
 		t.Error("the shield outlived an attack")

@@ -55,7 +55,7 @@ const FLOOR = 0;
 const WALL = 1;
 const DOOR_CLOSED = 2;
 const DOOR_OPEN = 3;
-const TILES: Readonly<Record<string, number>> = { ".": FLOOR, "#": WALL, "+": DOOR_CLOSED };
+const TILES: Readonly<Record<string, number>> = { '.': FLOOR, '#': WALL, '+': DOOR_CLOSED };
 
 /** A map with the present state of its doors. */
 export class Grid {
