@@ -60,14 +60,7 @@ func (m *Manager) Opened(l *link.Link) {
 // Receive implements link.Handler.
 func (m *Manager) Receive(l *link.Link, lane wire.Lane, msg []byte) *wire.Error {
 	g := l.Owner.(*guest)
-	s := g.session.Load()
-	if s == nil && g.said {
-		// The welcome may be out, and this its answer, before join has noted it.
-		g.mu.Lock()
-		s = g.session.Load()
-		g.mu.Unlock()
-	}
-	if s != nil {
+	if s := g.session.Load(); s != nil {
 		return s.receive(l, lane, msg)
 	}
 	return m.greet(l, g, msg)
@@ -179,8 +172,7 @@ func (m *Manager) join(l *link.Link, g *guest, h wire.Hello, version int) {
 	g.mu.Lock()
 	ended := g.ended
 	if !ended {
-		s.start(l, welcome)
-		g.session.Store(s)
+		s.start(l, g, welcome)
 	}
 	g.mu.Unlock()
 	if ended { // nobody ever learnt of this session
@@ -212,8 +204,9 @@ func (m *Manager) seat(ctx context.Context, l *link.Link, h wire.Hello, version 
 	return s, w, nil
 }
 
-// start puts a new session on its link: welcome first, then its stream.
-func (s *Session) start(l *link.Link, w wire.Welcome) {
+// start puts a new session on its link: welcome first, then its stream. The
+// client's answer waits for the session's mutex.
+func (s *Session) start(l *link.Link, g *guest, w wire.Welcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed { // expelled by the room between its seat and its welcome
@@ -221,6 +214,7 @@ func (s *Session) start(l *link.Link, w wire.Welcome) {
 		return
 	}
 	s.link = l
+	g.session.Store(s)
 	l.Send(wire.JSONFrame(wire.KindWelcome, w))
 	l.Attach(s.ring, 1)
 	s.live.Store(l)
