@@ -203,7 +203,7 @@ export class Session {
       link.close();
       return Promise.reject(new GatehouseError(Code.left));
     }
-    if (this.link === undefined) this.enter('joining');
+    if (this.current === 'connecting') this.enter('joining');
     return new Promise<void>((resolve, reject) => {
       const settle = (done: () => void): void => {
         clearTimeout(timer);
@@ -302,7 +302,6 @@ export class Session {
       } catch (e) {
         const error = asGatehouseError(e);
         if (!isRetryable(error.code)) return this.end(error);
-        this.enter('away');
       }
     }
     if (this.current === 'away') this.end(new GatehouseError(Code.session_expired));
