@@ -94,7 +94,7 @@ const (
 type Damage struct {
 	Target replica.ID `json:"target"` // player or enemy
 	Amount int32      `json:"amount"` // health lost
-	Source replica.ID `json:"source"` // player or enemy
+	Source replica.ID `json:"source"` // player or enemy, 0 if it has gone
 }
 
 // GameEvent is the payload of EventGame; it goes to everyone. Payload is of the

@@ -184,6 +184,9 @@ func (w *world) hurtPlayer(p *player, amount int32, from attacker) {
 	if !p.alive() || w.shielded(p) || w.match.phase != PhasePlay {
 		return
 	}
+	if !w.entities.Alive(from.id) {
+		from.id = 0
+	}
 	amount = min(amount, p.health)
 	p.health -= amount
 	w.tellDamage(p.id, p.member, amount, from)

@@ -280,6 +280,30 @@ func TestAttackingEndsTheShieldOfASpawn(t *testing.T) {
 	}
 }
 
+func TestShotOutlivesItsShooter(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, 1)
+	p := s.join(1)
+	e := s.enemyAt(EnemySpitter, p.body.X+3*Tile, p.body.Y)
+	e.aim = 128
+	s.fireSpit(e)
+	e.x, e.y, e.state, e.until = Tile+Tile/2, Tile+Tile/2, EnemyStun, 1<<31
+	s.hurtEnemy(e, 1000, p)
+	id := e.id
+	for range 30 {
+		if s.step(); p.health < MaxPlayerHealth {
+			break
+		}
+	}
+	if want := MaxPlayerHealth - breeds[EnemySpitter].damage; p.health != want || s.entities.Alive(id) {
+		t.Fatalf("health %d, want %d", p.health, want)
+	}
+	want := fmt.Sprintf(`{"target":%d,"amount":%d,"source":0}`, p.id, breeds[EnemySpitter].damage)
+	if e := s.out.Events[0]; e.Name != EventDamage || e.To != 1 || string(e.Payload) != want {
+		t.Errorf("told %+v %s, want %s", e, e.Payload, want)
+	}
+}
+
 func TestItemsAreTakenByTouch(t *testing.T) {
 	t.Parallel()
 	for kind, check := range map[int32]func(p *player) bool{
