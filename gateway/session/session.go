@@ -197,7 +197,9 @@ func (s *Session) State() State {
 	}
 	if s.link != nil {
 		st.Transport = s.link.Info().Transport
-		st.Address = s.link.Info().Remote.String()
+		if remote := s.link.Info().Remote; remote.IsValid() {
+			st.Address = remote.String()
+		}
 		st.QueuedReliable, st.KeptBytes, st.QueuedUnreliable = s.link.Queued()
 	} else {
 		_, st.KeptBytes = s.ring.Behind(0)
