@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
 	"github.com/pion/webrtc/v4"
 
 	"github.com/gatehouse/gatehouse/wire"
@@ -42,9 +43,14 @@ func settings(log *slog.Logger) webrtc.SettingEngine {
 	return se
 }
 
-// newAPI has no codecs and no interceptors: there is no media here.
+// newAPI has no codecs and no interceptors: there is no media here. Left out, the
+// library would add its own.
 func newAPI(se webrtc.SettingEngine) *webrtc.API {
-	return webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&webrtc.MediaEngine{}))
+	return webrtc.NewAPI(
+		webrtc.WithSettingEngine(se),
+		webrtc.WithMediaEngine(&webrtc.MediaEngine{}),
+		webrtc.WithInterceptorRegistry(&interceptor.Registry{}),
+	)
 }
 
 // certificateLife is long because the library refuses new peers once its own

@@ -38,7 +38,10 @@ func checkOffer(sdp string) (offer, *wire.Error) {
 	)
 	kept.Grow(len(sdp) + 16)
 	for line := range strings.Lines(sdp) {
-		line = strings.TrimRight(line, "\r\n")
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		if e := checkLine(line); e != nil {
+			return offer{}, e
+		}
 		name, value, _ := strings.Cut(line, ":")
 		switch {
 		case strings.HasPrefix(line, "m="):
@@ -80,6 +83,19 @@ func checkOffer(sdp string) (offer, *wire.Error) {
 		return offer{}, wire.Errorf(wire.CodeProtocol, "%d candidates, limit %d; none are needed", o.candidates, maxCandidates)
 	}
 	return o, nil
+}
+
+// checkLine admits what every reader takes for one line: ours and the library's
+// must not see different lines, or candidates would slip by (a lone CR ends a line
+// for the library, but not in RFC 8866).
+func checkLine(line string) *wire.Error {
+	if len(line) < 2 || line[1] != '=' {
+		return wire.Errorf(wire.CodeProtocol, "not an SDP: a line does not begin with a type and =")
+	}
+	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return wire.Errorf(wire.CodeProtocol, "not an SDP: a line has a control character in it")
+	}
+	return nil
 }
 
 // checkSection admits "m=application PORT UDP/DTLS/SCTP webrtc-datachannel"

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
 	"github.com/pion/webrtc/v4"
 	"go.uber.org/goleak"
 
@@ -136,12 +137,27 @@ func dial(t testing.TB, base string, h link.Handler, o rtc.DialOptions) *link.Li
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
-	l, err := rtc.Dial(ctx, base, h, o)
+	w := watched{h, make(chan struct{})}
+	l, err := rtc.Dial(ctx, base, w, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close(wire.Errorf(wire.CodeLeft, "end of test")) })
+	t.Cleanup(func() {
+		l.Close(wire.Errorf(wire.CodeLeft, "end of test"))
+		await(t, "end of a dialled link", w.over)
+	})
 	return l
+}
+
+// watched is a handler whose link's end can be waited for.
+type watched struct {
+	link.Handler
+	over chan struct{}
+}
+
+func (w watched) Ended(l *link.Link, err error) {
+	w.Handler.Ended(l, err)
+	close(w.over)
 }
 
 func frame(k wire.Kind, body string) *wire.Frame { return wire.CopyFrame(k, []byte(body)) }
@@ -165,8 +181,9 @@ func newClient(t testing.TB) *client {
 	var se webrtc.SettingEngine
 	se.SetIncludeLoopbackCandidate(true)
 	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
-	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&webrtc.MediaEngine{})).
-		NewPeerConnection(webrtc.Configuration{})
+	api := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&webrtc.MediaEngine{}),
+		webrtc.WithInterceptorRegistry(&interceptor.Registry{}))
+	pc, err := api.NewPeerConnection(webrtc.Configuration{})
 	if err != nil {
 		t.Fatal(err)
 	}

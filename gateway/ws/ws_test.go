@@ -93,12 +93,27 @@ func dial(t testing.TB, url string, h link.Handler, o ws.DialOptions) *link.Link
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patient)
 	defer cancel()
-	l, err := ws.Dial(ctx, url, h, o)
+	w := watched{h, make(chan struct{})}
+	l, err := ws.Dial(ctx, url, w, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { l.Close(wire.Errorf(wire.CodeLeft, "end of test")) })
+	t.Cleanup(func() {
+		l.Close(wire.Errorf(wire.CodeLeft, "end of test"))
+		await(t, "end of a dialled link", w.over)
+	})
 	return l
+}
+
+// watched is a handler whose link's end can be waited for.
+type watched struct {
+	link.Handler
+	over chan struct{}
+}
+
+func (w watched) Ended(l *link.Link, err error) {
+	w.Handler.Ended(l, err)
+	close(w.over)
 }
 
 // plain dials with the WebSocket library alone.
