@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# test.sh [PART...]: runs the tests, all parts if none is named: style, units,
+# transports, web, browser. Each part is run even if one before it failed; the
+# seconds of each are printed, and one failure fails the whole.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+# What opens real sockets: the transports and what is tested through them. The
+# rest are units.
+real='/(gateway|gateway/(ws|rtc|enet|admin)|client|cmd/gatehouse|signaling|e2e)$'
+
+packages() { # packages -E|-vE: with or without the real ones
+	go list ./... | grep "$1" "$real"
+}
+
+style() {
+	local unformatted
+	unformatted=$(gofmt -l $(git ls-files -co --exclude-standard '*.go'))
+	if [ -n "$unformatted" ]; then
+		say "not formatted by gofmt:" "$unformatted"
+		return 1
+	fi
+	for script in scripts/*.sh .ci/run; do bash -n "$script" || return 1; done
+	go vet ./... && go vet -tags noenet ./...
+}
+
+units() { packages -vE | xargs go test -race -shuffle=on -timeout=6m; }
+
+transports() { packages -E | xargs go test -race -shuffle=on -timeout=5m; }
+
+web() {
+	scripts/setup.sh web && (cd web && npm run --silent check && npm test --silent) && scripts/web.sh
+}
+
+browser() {
+	scripts/setup.sh browser && scripts/web.sh && scripts/build.sh || return 1
+	CHROMIUM=$(find_chromium)
+	export CHROMIUM
+	(cd web && npm run --silent e2e)
+}
+
+failed=()
+report=()
+part() {
+	local start=$SECONDS verdict=passed
+	say "=== $1"
+	if ! "$1"; then
+		verdict=FAILED
+		failed+=("$1")
+	fi
+	report+=("$(printf '%-11s %-7s %4d s' "$1" "$verdict" $((SECONDS - start)))")
+	say "=== ${report[-1]}"
+}
+
+scripts/setup.sh go || exit 1
+[ $# -gt 0 ] || set -- style units transports web browser
+for name in "$@"; do
+	case "$name" in
+	style | units | transports | web | browser) part "$name" ;;
+	*)
+		say "there is no part $name: style, units, transports, web, browser"
+		exit 2
+		;;
+	esac
+done
+
+say ""
+printf '%s\n' "${report[@]}" "all         $([ ${#failed[@]} -eq 0 ] && echo 'passed ' || echo 'FAILED ') $(printf '%4d' "$SECONDS") s" >&2
+[ ${#failed[@]} -eq 0 ]
