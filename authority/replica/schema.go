@@ -17,6 +17,8 @@ const (
 	// MaxNameBytes bounds the name of a type or field. Names are letters,
 	// digits and underscores.
 	MaxNameBytes = 32
+
+	maxUnit = 1e9 // with which every value is still a number in JSON
 )
 
 // Schema lists the types of entities of a game. It must not be changed after
@@ -75,6 +77,9 @@ func (t *Type) check() error {
 	if len(t.Fields) > MaxFields {
 		return fmt.Errorf("type %s has %d fields, the limit is %d", t.Name, len(t.Fields), MaxFields)
 	}
+	if t.Fields == nil {
+		t.Fields = []Field{} // in JSON an array, always
+	}
 	t.bits = 0
 	var faults []error
 	names := map[string]bool{"id": true, "type": true} // taken in the JSON dialect
@@ -93,8 +98,8 @@ func (f *Field) check(typ string) error {
 	if f.Step < 0 || f.Min >= f.Max {
 		return fmt.Errorf("field %s.%s: min %d must be below max %d, and step %d above 0", typ, f.Name, f.Min, f.Max, f.Step)
 	}
-	if math.IsNaN(f.Unit) || math.IsInf(f.Unit, 0) {
-		return fmt.Errorf("field %s.%s: unit %v must be finite", typ, f.Name, f.Unit)
+	if math.IsNaN(f.Unit) || math.Abs(f.Unit) > maxUnit {
+		return fmt.Errorf("field %s.%s: unit %v must be within %v", typ, f.Name, f.Unit, maxUnit)
 	}
 	f.top = f.quantize(f.Max)
 	f.bits = uint(bits.Len32(f.top))
