@@ -32,11 +32,12 @@ type conn struct {
 	stop    func()        // closes quit, once
 
 	farewell atomic.Pointer[wire.Error] // why we closed
-	cause    atomic.Pointer[error]      // why we cut the connection
+	cause    atomic.Pointer[error]      // why we cut the connection off
 
 	// owned by the reader
 	buf   []byte
 	frame []byte // of the JSON dialect, in binary
+	pings burst
 
 	// owned by the writer
 	text []byte
@@ -98,12 +99,39 @@ func (c *conn) run() {
 	err := c.read()
 	c.stop()
 	if !c.link.Closing() {
-		c.cut(err) // there is nobody to say goodbye to
+		c.sock.hangUp() // nobody is there to say goodbye to; it frees the writer
 	}
 	<-c.written
 	_ = c.ws.CloseNow() // frees the prober and what the library holds
 	helpers.Wait()
 	c.link.Ended(c.why(err))
+}
+
+// pinged is told, on the reader, of a WebSocket ping, and reports whether to
+// answer. Answers are written past the link's queues and bounds, so that somebody
+// who floods us with pings must be stopped here.
+func (c *conn) pinged(now time.Time) bool {
+	if c.pings.more(now) {
+		return true
+	}
+	c.link.Close(wire.Errorf(wire.CodeRateLimited, "more than %d pings in a second", maxPings))
+	return false
+}
+
+const maxPings = 20
+
+// burst counts what happens within a second.
+type burst struct {
+	since time.Time
+	count int
+}
+
+func (b *burst) more(now time.Time) bool {
+	if now.Sub(b.since) >= time.Second {
+		b.since, b.count = now, 0
+	}
+	b.count++
+	return b.count <= maxPings
 }
 
 // read hands over messages until the connection or the link ends.
@@ -219,7 +247,7 @@ func (c *conn) why(err error) error {
 		return fmt.Errorf("ws: closed by the peer: %w", closed)
 	}
 	if cause := c.cause.Load(); cause != nil {
-		err = *cause
+		err = *cause // the reader's error only follows from it
 	}
 	return fmt.Errorf("ws: connection lost: %w", err)
 }

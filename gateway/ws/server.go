@@ -103,15 +103,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	remote := s.opts.ClientAddress(r)
 	hijacked := &hijacker{ResponseWriter: w, patience: s.opts.Patience}
+	var c *conn
 	accepted, err := websocket.Accept(hijacked, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{SubprotocolBinary, SubprotocolJSON},
 		InsecureSkipVerify: true, // Allowed has checked more than it would
+		OnPingReceived:     func(context.Context, []byte) bool { return c.pinged(time.Now()) },
 	})
 	if err != nil {
 		s.release(nil)
 		return // the library has answered
 	}
-	c := newConn(accepted, hijacked.sock, link.Info{
+	c = newConn(accepted, hijacked.sock, link.Info{
 		Transport: "ws",
 		Remote:    remote,
 		OneStream: true,

@@ -36,27 +36,33 @@ func (s *socket) Write(p []byte) (n int, err error) {
 	}
 }
 
-// kill ends the connection at once and lets the kernel forget what it still
-// holds for the peer, instead of offering it for minutes. It goes below TLS,
-// whose own Close waits for a stuck peer to take the alert.
+// hangUp ends the connection without waiting, below TLS: its own Close waits for a
+// stuck peer to take the alert. What was written before is still sent.
+func (s *socket) hangUp() { _ = s.raw().Close() }
+
+// kill is hangUp for a peer that takes nothing: the kernel forgets what it holds
+// for it, instead of offering that for minutes.
 func (s *socket) kill() {
-	raw := s.Conn
-	if t, ok := raw.(*tls.Conn); ok {
-		raw = t.NetConn()
-	}
-	if t, ok := raw.(*net.TCPConn); ok {
+	if t, ok := s.raw().(*net.TCPConn); ok {
 		_ = t.SetLinger(0) // fails only if closed already
 	}
-	_ = raw.Close()
+	s.hangUp()
+}
+
+func (s *socket) raw() net.Conn { return below(s.Conn) }
+
+// below returns the connection that carries TLS, or c itself.
+func below(c net.Conn) net.Conn {
+	if t, ok := c.(*tls.Conn); ok {
+		return t.NetConn()
+	}
+	return c
 }
 
 // tuneConn applies the socket options of the platform to an accepted
 // connection. They are a matter of latency: what can not be set is left.
 func tuneConn(c net.Conn) {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
-	t, ok := c.(*net.TCPConn)
+	t, ok := below(c).(*net.TCPConn)
 	if !ok {
 		return
 	}

@@ -427,6 +427,23 @@ func TestLostConnectionEnds(t *testing.T) {
 	}
 }
 
+func TestPingFloodIsStopped(t *testing.T) {
+	t.Parallel()
+	_, server, url := serve(t, ws.Options{})
+	c, r := bare(t, url, "gatehouse.v1", 64<<10)
+	await(t, "link", server.opened)
+	ping := "\x89\x80\x00\x00\x00\x00" // masked with zeros, empty
+	if _, err := io.WriteString(c, strings.Repeat(ping, 10_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := await(t, "end", server.ended); !errors.Is(err, &wire.Error{Code: wire.CodeRateLimited}) {
+		t.Errorf("ended with %v", err)
+	}
+	if all, _ := io.ReadAll(r); bytes.Count(all, []byte("\x8a\x00")) > 2*20 { // two windows at most
+		t.Errorf("%d pings were answered", bytes.Count(all, []byte("\x8a\x00")))
+	}
+}
+
 // flood sends until the reliable lane is full.
 func flood(l *link.Link) {
 	for l.Send(frame(wire.KindEvent, strings.Repeat("x", 8<<10))) {
