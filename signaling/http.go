@@ -42,6 +42,10 @@ type Options struct {
 	Authorize func(*http.Request) *wire.Error
 	// ClientAddress returns who is behind a request; nil takes the socket's peer.
 	ClientAddress func(*http.Request) netip.AddrPort
+	// BodyTimeout is how long a client may take to send a body. The HTTP server
+	// has no such bound of its own, for it would hold for WebSockets too. Default
+	// 10 s.
+	BodyTimeout time.Duration
 }
 
 // Register adds the routes to g, which stands for /v1: POST and OPTIONS rtc, and
@@ -55,6 +59,9 @@ func Register(g *echo.Group, a Answerer, o Options) {
 	}
 	if o.ClientAddress == nil {
 		o.ClientAddress = admit.Proxies{}.Address
+	}
+	if o.BodyTimeout == 0 {
+		o.BodyTimeout = 10 * time.Second
 	}
 	h := &handlers{answerer: a, opts: o}
 	rtc := g.Group("/rtc", h.origin)
@@ -107,7 +114,7 @@ func (h *handlers) offer(c echo.Context) error {
 	if e := h.opts.Authorize(r); e != nil {
 		return refuse(c, e)
 	}
-	offer, e := body(c)
+	offer, e := h.body(c)
 	if e != nil {
 		return refuse(c, e)
 	}
@@ -137,19 +144,16 @@ func (h *handlers) end(c echo.Context) error {
 // trickle answers PATCH rtc/:id. Candidates are taken and discarded: a client is
 // learned of as its packets arrive.
 func (h *handlers) trickle(c echo.Context) error {
-	if _, e := body(c); e != nil {
+	if _, e := h.body(c); e != nil {
 		return refuse(c, e)
 	}
 	return c.NoContent(http.StatusNoContent)
 }
 
-// bodyTimeout is how long a client may take to send a body. The HTTP server has
-// no such bound of its own, for it would hold for WebSockets too.
-const bodyTimeout = 10 * time.Second
-
-func body(c echo.Context) (string, *wire.Error) {
+// body reads a body within the bounds of size and time.
+func (h *handlers) body(c echo.Context) (string, *wire.Error) {
 	// Fails for writers without a connection, which can not be held open.
-	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(bodyTimeout))
+	_ = http.NewResponseController(c.Response()).SetReadDeadline(time.Now().Add(h.opts.BodyTimeout))
 	b, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, MaxOffer))
 	var tooBig *http.MaxBytesError
 	switch {
