@@ -26,7 +26,8 @@ export interface Welcome {
   received: number;
   room: RoomInfo;
   you: number;
-  peers: Peer[];
+  /** Absent in the answer to a resume: the roster that is held is still right. */
+  peers?: Peer[];
   tick: number;
   tick_rate: number;
   schema?: SchemaJSON;
@@ -60,14 +61,17 @@ export interface Limits {
   messages_per_second: number;
 }
 
-/** Body of peer. */
-export interface PeerNotice {
-  event: 'joined' | 'away' | 'back' | 'left';
-  id: number;
-  name?: string;
-  profile?: unknown;
-  reason?: string;
-}
+/** Body of peer: what happened to a member, or the whole roster after a gap. */
+export type PeerNotice =
+  | {
+      event: 'joined' | 'away' | 'back' | 'left';
+      id: number;
+      name?: string;
+      profile?: unknown;
+      /** With left: the name of a code. */
+      reason?: string;
+    }
+  | { event: 'roster'; peers: Peer[] };
 
 /** Body of close, the last frame of a link. */
 export interface Close {
@@ -119,20 +123,25 @@ export function decodeWelcome(body: Uint8Array): Welcome {
     const r = w.resume as Record<string, unknown> | null;
     need(r !== null && typeof r === 'object' && typeof r.secret === 'string' && isCount(r.grace_ms), 'welcome.resume');
   }
-  const peers = w.peers ?? [];
-  need(Array.isArray(peers) && peers.every(isPeer), 'welcome.peers');
-  return { ...w, peers, received: w.received ?? 0, tick: w.tick ?? 0, tick_rate: w.tick_rate ?? 0 } as unknown as Welcome;
+  w.peers ??= undefined;
+  need(w.peers === undefined || isRoster(w.peers), 'welcome.peers');
+  return { ...w, received: w.received ?? 0, tick: w.tick ?? 0, tick_rate: w.tick_rate ?? 0 } as unknown as Welcome;
 }
 
 function isPeer(p: unknown): p is Peer {
   return typeof p === 'object' && p !== null && isCount((p as Peer).id) && typeof (p as Peer).name === 'string';
 }
 
-/** Decodes and checks a notice about a member. */
+function isRoster(v: unknown): v is Peer[] {
+  return Array.isArray(v) && v.every(isPeer);
+}
+
+/** Decodes and checks a notice about a member, or about all. */
 export function decodePeer(body: Uint8Array): PeerNotice {
   const p = decodeObject('peer', body);
   need(typeof p.event === 'string', 'peer.event');
-  need(isCount(p.id), 'peer.id');
+  if (p.event === 'roster') need(isRoster(p.peers), 'peer.peers');
+  else need(isCount(p.id), 'peer.id');
   return p as unknown as PeerNotice;
 }
 

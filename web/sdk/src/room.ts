@@ -251,8 +251,7 @@ export class Room {
   welcomed(w: Welcome): void {
     const first = this.welcome === undefined;
     this.welcome = first ? w : { ...w, ...(w.schema === undefined ? { schema: this.welcome?.schema } : {}) } as Welcome;
-    this.members.clear();
-    for (const p of w.peers) this.members.set(p.id, p);
+    if (w.peers !== undefined) this.takeRoster(w.peers);
     this.inputs.forget();
     if (first && w.schema !== undefined) {
       this.replica = new World(new Schema(w.schema));
@@ -365,16 +364,24 @@ export class Room {
   }
 
   private takePeer(n: PeerNotice): void {
-    const known = this.members.get(n.id);
-    if (n.event === 'left') {
+    if (n.event === 'roster') this.takeRoster(n.peers);
+    else if (n.event === 'left') {
       this.members.delete(n.id);
       this.stamps.delete(n.id);
     } else {
-      const { away: _, ...rest } = known ?? { id: n.id, name: n.name ?? '' };
-      const profile = n.profile === undefined ? {} : { profile: n.profile };
-      this.members.set(n.id, { ...rest, ...(n.name ? { name: n.name } : {}), ...profile, ...(n.event === 'away' ? { away: true } : {}) });
+      const member = this.members.get(n.id) ?? { id: n.id, name: '' };
+      if (n.name !== undefined) member.name = n.name;
+      if (n.profile !== undefined) member.profile = n.profile;
+      if (n.event === 'away') member.away = true;
+      else delete member.away;
+      this.members.set(n.id, member);
     }
     this.emitter.emit('peer', n);
+  }
+
+  private takeRoster(peers: readonly Peer[]): void {
+    this.members.clear();
+    for (const p of peers) this.members.set(p.id, { ...p });
   }
 
   private release(e: GameEvent): void {
