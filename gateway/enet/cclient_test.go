@@ -108,6 +108,7 @@ func TestCClientCodecs(t *testing.T) {
 		"bit vectors":             readsTheBitVectors,
 		"frame vectors":           readsAndWritesTheFrameVectors,
 		"snapshots":               appliesSnapshots,
+		"snapshot vectors":        appliesTheSnapshotVectors,
 		"chunks apply together":   appliesChunksTogether,
 		"survives damaged bodies": survivesDamagedBodies,
 	} {
@@ -296,17 +297,80 @@ func appliesSnapshots(t *testing.T, p *probe) {
 	p.want(strings.Replace("applied "+after, "104 fffffffffffffff6", "168 7fffffffffffffff", 1), "delta %s", bodyOf("00a80140", empty))
 }
 
+func appliesTheSnapshotVectors(t *testing.T, p *probe) {
+	b, err := os.ReadFile("../../authority/replica/testdata/vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var story struct {
+		Schema struct {
+			Types []struct {
+				Name   string           `json:"name"`
+				Fields []map[string]any `json:"fields"`
+			} `json:"types"`
+		} `json:"schema"`
+		Steps []struct {
+			Name, Kind, Body, Error string
+			Done                    bool
+			Then                    struct {
+				Tick, Hash uint32
+				Missed     string
+				Entities   []struct {
+					ID         uint32
+					Generation uint8
+					Type       int
+					Values     []int64
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(b, &story); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := json.Marshal(story.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.want("good", "schema %s", schema)
+	for _, step := range story.Steps {
+		outcome, command := "applied", "delta"
+		if step.Kind == "full" {
+			command = "full"
+		}
+		switch {
+		case step.Error != "":
+			outcome = step.Error
+		case !step.Done && step.Kind == "full":
+			outcome = "waiting"
+		case strings.Contains(step.Name, "comes late"):
+			outcome = "stale"
+		}
+		then := step.Then
+		got := p.ask("%s %s", command, step.Body)
+		if want := fmt.Sprintf("%s %d %s %d %08x", outcome, then.Tick, then.Missed, len(then.Entities), then.Hash); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", step.Name, got, want)
+		}
+		for _, e := range then.Entities {
+			want := fmt.Sprint(e.Generation, " ", story.Schema.Types[e.Type].Name)
+			for _, v := range e.Values {
+				want += fmt.Sprint(" ", v)
+			}
+			p.want(want, "entity %d", e.ID)
+		}
+	}
+}
+
 func appliesChunksTogether(t *testing.T, p *probe) {
 	p.want("good", "schema %s", worldSchema)
 	first := new(bitString).bitvar(1).bitvar(2).add(1, 8).add(1, 1).add(0, 1)
 	second := new(bitString).bitvar(1).bitvar(3).add(1, 8).add(1, 1).add(1, 1)
-	p.want("waiting 0 0000000000000000 0 00000000", "full %s", bodyOf("00050002", first))
+	p.want("waiting 0 ffffffffffffffff 0 00000000", "full %s", bodyOf("00050002", first))
 	hash := entityHash(3, 1, 1, 0) + entityHash(4, 1, 1, 1)
 	p.want(fmt.Sprintf("applied 5 ffffffffffffffff 2 %08x", hash), "full %s", bodyOf("00050102", second))
 	// Chunk 0 of another one discards what waits; its rest is out of turn.
 	p.want(fmt.Sprintf("waiting 5 ffffffffffffffff 2 %08x", hash), "full %s", bodyOf("00060002", first))
 	p.want(fmt.Sprintf("applied 7 ffffffffffffffff 1 %08x", entityHash(3, 1, 1, 0)), "full %s", bodyOf("00070001", first))
-	p.want(fmt.Sprintf("malformed 7 ffffffffffffffff 1 %08x", entityHash(3, 1, 1, 0)), "full %s", bodyOf("00060102", second))
+	p.want(fmt.Sprintf("resync 7 ffffffffffffffff 1 %08x", entityHash(3, 1, 1, 0)), "full %s", bodyOf("00060102", second))
 }
 
 func survivesDamagedBodies(t *testing.T, p *probe) {

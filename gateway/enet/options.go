@@ -28,8 +28,8 @@ type Options struct {
 	Slots int
 	// ConnectRate is how many connection attempts per second are served from one
 	// address, and ConnectBurst how many at once. ENet's clients repeat an
-	// attempt that is shed after half a second. Defaults 20 and 100, so that a
-	// school behind one address comes in.
+	// attempt that is shed after half a second. Defaults 100 and 200: a school
+	// behind one address comes in, a flood does not.
 	ConnectRate, ConnectBurst int
 	// HandshakeTimeout is after how long an attempt is forgotten whose address
 	// does not answer. Default 5 s.
@@ -57,8 +57,8 @@ type DialOptions struct {
 
 func (o Options) withDefaults() (Options, error) {
 	defaultTo(&o.Slots, MaxSlots)
-	defaultTo(&o.ConnectRate, 20)
-	defaultTo(&o.ConnectBurst, 100)
+	defaultTo(&o.ConnectRate, 100)
+	defaultTo(&o.ConnectBurst, 200)
 	defaultTo(&o.HandshakeTimeout, 5*time.Second)
 	switch {
 	case o.Slots < 1 || o.Slots > MaxSlots:

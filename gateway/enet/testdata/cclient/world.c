@@ -30,6 +30,7 @@ bool world_schema(struct world *w, struct span schema) {
 			if (t->field_count == MAX_FIELDS || !read_field(&t->fields[t->field_count++], field))
 				return false;
 	}
+	w->missed = UINT64_MAX;
 	w->type_bits = w->type_count > 0 ? bit_length((uint32_t)w->type_count - 1) : 0;
 	return w->type_count > 0;
 }
@@ -101,8 +102,8 @@ static bool read_whole(struct world *w, struct entities *all, struct bits *b, ui
 	return true;
 }
 
-static enum outcome read_change(struct world *w, struct bits *b, uint32_t id) {
-	struct entity *e = find(&w->held, id);
+static enum outcome read_change(struct world *w, struct entities *all, struct bits *b, uint32_t id) {
+	struct entity *e = find(all, id);
 	if (e == NULL)
 		return RESYNC;
 	const struct type *t = &w->types[e->type];
@@ -115,40 +116,57 @@ static enum outcome read_change(struct world *w, struct bits *b, uint32_t id) {
 	return b->failed ? MALFORMED : APPLIED;
 }
 
-static enum outcome read_delta(struct world *w, struct bits *b) {
+static enum outcome read_delta(struct world *w, struct entities *all, struct bits *b) {
 	uint32_t id = 0;
 	for (uint32_t left = bits_var(b); left > 0; left--) {
 		if (!next_id(b, &id))
 			return MALFORMED;
 		uint8_t generation = (uint8_t)bits_read(b, 8);
 		bits_read(b, 4); // reason
-		struct entity *e = find(&w->held, id);
+		struct entity *e = find(all, id);
 		if (e != NULL && e->generation == generation)
-			drop(&w->held, e);
+			drop(all, e);
 	}
 	id = 0;
 	for (uint32_t left = bits_var(b); left > 0; left--) {
 		if (!next_id(b, &id))
 			return MALFORMED;
 		if (bits_read(b, 1)) {
-			if (!read_whole(w, &w->held, b, id))
+			if (!read_whole(w, all, b, id))
 				return MALFORMED;
 			continue;
 		}
-		enum outcome o = read_change(w, b, id);
+		enum outcome o = read_change(w, all, b, id);
 		if (o != APPLIED)
 			return o;
 	}
 	return b->failed ? MALFORMED : APPLIED;
 }
 
-// has_applied says whether the snapshot of a tick was applied, as far as the mask
-// remembers.
+// has_applied says whether the snapshot of a tick was applied. Beyond the mask the
+// server is believed: it names only what was acknowledged to it.
 static bool has_applied(const struct world *w, uint32_t tick) {
-	if (tick == w->tick)
-		return true;
+	if (tick > w->tick || tick < w->origin)
+		return false;
 	uint32_t back = w->tick - tick;
-	return tick < w->tick && back <= 64 && !(w->missed >> (back - 1) & 1);
+	return back == 0 || back > 64 || !(w->missed >> (back - 1) & 1);
+}
+
+// copy makes to hold what from does; false if there is no memory.
+static bool copy(struct entities *to, const struct entities *from) {
+	if (from->capacity > 0 && place(to, from->capacity - 1) == NULL)
+		return false;
+	clear(to);
+	if (from->capacity > 0)
+		memcpy(to->at, from->at, from->capacity * sizeof *to->at);
+	to->count = from->count;
+	return true;
+}
+
+static void swap(struct entities *a, struct entities *b) {
+	struct entities was = *a;
+	*a = *b;
+	*b = was;
 }
 
 static void advance(struct world *w, uint32_t tick) {
@@ -186,10 +204,14 @@ enum outcome world_delta(struct world *w, struct span body) {
 	if (body.failed)
 		return MALFORMED;
 	struct bits b = bits_of(body);
-	enum outcome o = read_delta(w, &b);
-	if (o == APPLIED)
-		advance(w, tick);
-	return o;
+	if (!copy(&w->next, &w->held))
+		return MALFORMED;
+	enum outcome o = read_delta(w, &w->next, &b);
+	if (o != APPLIED)
+		return o;
+	swap(&w->held, &w->next);
+	advance(w, tick);
+	return APPLIED;
 }
 
 enum outcome world_full(struct world *w, struct span body) {
@@ -207,7 +229,7 @@ enum outcome world_full(struct world *w, struct span body) {
 		w->arriving_next = 0;
 	}
 	if (tick != w->arriving_tick || chunks != w->arriving_chunks || index != w->arriving_next)
-		return MALFORMED; // the reliable lane keeps their order
+		return RESYNC; // the reliable lane keeps their order, so some were lost
 	struct bits b = bits_of(body);
 	uint32_t id = 0;
 	for (uint32_t left = bits_var(&b); left > 0; left--)
@@ -217,10 +239,8 @@ enum outcome world_full(struct world *w, struct span body) {
 		return MALFORMED;
 	if (++w->arriving_next < chunks)
 		return WAITING;
-	struct entities old = w->held;
-	w->held = w->arriving;
-	w->arriving = old;
-	w->tick = tick;
+	swap(&w->held, &w->arriving);
+	w->tick = w->origin = tick;
 	w->missed = UINT64_MAX;
 	return APPLIED;
 }
@@ -259,5 +279,6 @@ int64_t world_value(const struct world *w, const struct entity *e, int field) {
 
 void world_free(struct world *w) {
 	free(w->held.at);
+	free(w->next.at);
 	free(w->arriving.at);
 }

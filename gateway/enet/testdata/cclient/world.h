@@ -37,10 +37,12 @@ struct world {
 
 	struct entities held;
 	uint32_t tick;   // of the newest snapshot applied, 0 for none
+	uint32_t origin; // of the last full snapshot
 	uint64_t missed; // bit i: the snapshot of tick-1-i was not applied
 	uint16_t input;  // the last that the server has applied
 	bool has_input;
 
+	struct entities next;     // held, with a delta on top
 	struct entities arriving; // of a full snapshot
 	uint32_t arriving_tick, arriving_chunks, arriving_next;
 };
