@@ -46,6 +46,7 @@ type Gateway struct {
 	origins  *admit.Origins
 	tokens   *admit.Tokens // nil: nobody is asked for one
 	connects *admit.Rate
+	links    link.Options
 	sessions *session.Manager
 	ws       *ws.Server
 	rtc      *rtc.Listener  // nil if off
@@ -79,13 +80,13 @@ func (g *Gateway) open() error {
 	if err := g.admission(); err != nil {
 		return err
 	}
-	lo, err := g.linkOptions()
-	if err != nil {
+	var err error
+	if g.links, err = g.linkOptions(); err != nil {
 		return err
 	}
 	g.sessions = session.NewManager(g.sessionOptions())
 	g.ws = ws.NewServer(g.sessions, ws.Options{
-		Link:          lo,
+		Link:          g.links,
 		Allowed:       g.origins.Allowed,
 		Refuse:        admit.WriteProblem,
 		ClientAddress: g.proxies.Address,
@@ -101,7 +102,7 @@ func (g *Gateway) open() error {
 			return fmt.Errorf("admin.listen: %w", err)
 		}
 	}
-	if err := g.openDatagrams(lo); err != nil {
+	if err := g.openDatagrams(); err != nil {
 		return err
 	}
 	g.pages = newPages(c.Web.Dir, g.log)
@@ -113,13 +114,13 @@ func (g *Gateway) open() error {
 }
 
 // openDatagrams opens the listeners that are not HTTP.
-func (g *Gateway) openDatagrams(lo link.Options) (err error) {
+func (g *Gateway) openDatagrams() (err error) {
 	c := g.opts.Config
 	if !c.RTC.UDPListen.Off() {
 		o := rtc.Options{
 			UDP:       string(c.RTC.UDPListen),
 			Advertise: c.RTC.ExternalIPs,
-			Link:      lo,
+			Link:      g.links,
 			MaxPeers:  c.Sessions.MaxSessions,
 			Log:       g.log,
 		}
@@ -134,7 +135,7 @@ func (g *Gateway) openDatagrams(lo link.Options) (err error) {
 		timeout := c.Sessions.PingTimeout.D()
 		g.enet, err = enet.Listen(enet.Options{
 			Address:      string(c.ENet.Listen),
-			Link:         lo,
+			Link:         g.links,
 			Slots:        c.ENet.MaxPeers,
 			ConnectRate:  c.Limits.ConnectsPerSecond,
 			ConnectBurst: c.Limits.ConnectsBurst,
@@ -180,8 +181,9 @@ func (g *Gateway) sessionOptions() session.Options {
 	return o
 }
 
-// Handler takes links that somebody else has made, in this process: bots.
-func (g *Gateway) Handler() link.Handler { return g.sessions }
+// Local returns what a link within this process needs, a bot's: who handles it,
+// and the options of the server's end.
+func (g *Gateway) Local() (link.Handler, link.Options) { return g.sessions, g.links }
 
 // Addresses returns where the gateway listens.
 func (g *Gateway) Addresses() Addresses {

@@ -130,5 +130,5 @@ func percentile(all []time.Duration, p int) time.Duration {
 		return 0
 	}
 	sorted := slices.SortedFunc(slices.Values(all), cmp.Compare[time.Duration])
-	return sorted[(len(sorted)-1)*p/100].Round(10 * time.Microsecond)
+	return sorted[(len(sorted)*p+99)/100-1].Round(10 * time.Microsecond)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/client"
+	"github.com/gatehouse/gatehouse/gateway"
 	"github.com/gatehouse/gatehouse/gateway/link"
 )
 
@@ -22,7 +23,7 @@ var botNames = [...]string{"Ada", "Bo", "Cleo", "Dov", "Eva", "Finn", "Gus", "Ha
 
 // startDevBots lets bots play in this process, so that whoever opens the page is
 // not alone. They leave when ctx ends.
-func startDevBots(ctx context.Context, server link.Handler, count int, log *slog.Logger) *sync.WaitGroup {
+func startDevBots(ctx context.Context, g *gateway.Gateway, count int, log *slog.Logger) *sync.WaitGroup {
 	var bots sync.WaitGroup
 	for i := range count {
 		name := "Bot " + botNames[i%len(botNames)]
@@ -30,7 +31,7 @@ func startDevBots(ctx context.Context, server link.Handler, count int, log *slog
 			name = fmt.Sprintf("%s %d", name, round+1)
 		}
 		bots.Go(func() {
-			if err := devBot(ctx, server, name, uint64(i+1)); err != nil && ctx.Err() == nil {
+			if err := devBot(ctx, g, name, uint64(i+1)); err != nil && ctx.Err() == nil {
 				log.Warn("a bot has stopped", "domain", "session", "bot", name, "error", err)
 			}
 		})
@@ -38,11 +39,12 @@ func startDevBots(ctx context.Context, server link.Handler, count int, log *slog
 	return &bots
 }
 
-func devBot(ctx context.Context, server link.Handler, name string, seed uint64) error {
+func devBot(ctx context.Context, g *gateway.Gateway, name string, seed uint64) error {
+	server, options := g.Local()
 	joining, cancel := context.WithTimeout(ctx, botPatience)
 	defer cancel()
 	c, err := joinAsPlayer(joining, client.Options{
-		Dialers:  []client.Dialer{client.Memory(server, link.Options{}, link.Options{})},
+		Dialers:  []client.Dialer{client.Memory(server, link.Options{}, options)},
 		Room:     devRoom,
 		Identity: fmt.Sprintf("bot-%d", seed),
 		Name:     name,

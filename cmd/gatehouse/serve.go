@@ -46,7 +46,7 @@ func (c *serveCmd) Run(p *process) error {
 	}
 	p.announce(cfg, g.Addresses())
 	if cfg.Dev && c.Bots > 0 {
-		bots := startDevBots(p.ctx, g.Handler(), c.Bots, log)
+		bots := startDevBots(p.ctx, g, c.Bots, log)
 		defer bots.Wait() // they leave when the context ends
 	}
 	err = g.Run(p.ctx)
