@@ -33,6 +33,27 @@ func TestBudgetIsKeptAndUsed(t *testing.T) {
 	}
 }
 
+func TestBudgetIsUsedWhereIDsAreFarApart(t *testing.T) {
+	t.Parallel()
+	s := NewStore(testSchema())
+	var ids []ID
+	for len(ids) < 200 {
+		ids = append(ids, s.Spawn(1))
+		s.growStore(int(ids[len(ids)-1]) + 250)
+	}
+	p := joined(t, s)
+	for turn := range 30 {
+		for _, id := range ids {
+			s.Set(id, 0, int32(turn&1^1))
+		}
+		p.serveAt(150)
+		p.ack()
+		if p.stats.Bytes > 150 || p.stats.Bytes < 145 || p.stats.Deferred == 0 {
+			t.Fatalf("turn %d: %+v", turn, p.stats)
+		}
+	}
+}
+
 // joinedAt is joined for a crowd, which counts its ticks itself.
 func joinedAt(t *testing.T, c *crowd) *pair {
 	t.Helper()
@@ -86,6 +107,57 @@ func TestWhatIsUnderWayGivesPrecedence(t *testing.T) {
 	a := p.serveAt(80)
 	if len(a.Changed) < p.stats.Entities*9/10 || p.stats.Deferred == 0 {
 		t.Errorf("%d of %d records were news", len(a.Changed), p.stats.Entities)
+	}
+}
+
+func TestDespawnsGoAheadOfChanges(t *testing.T) {
+	t.Parallel()
+	s := NewStore(testSchema())
+	for range 60 {
+		s.Spawn(0)
+	}
+	p := joined(t, s)
+	for id := range s.All() {
+		if s.Set(id, 0, 1); id%6 == 0 {
+			s.Despawn(id, 1)
+		}
+	}
+	if p.serveAt(80); p.stats.Despawns != 10 || p.stats.Deferred == 0 {
+		t.Errorf("stats %+v", p.stats)
+	}
+}
+
+// What was quiet for long and changes now has waited no longer than its change.
+func TestQuietEntitiesDoNotPushInFront(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(1000, 200, 5)
+	p := joinedAt(t, c)
+	walking := make(map[ID]bool)
+	for _, w := range c.walkers {
+		walking[w.id] = true
+	}
+	step := func() (pushed int) {
+		c.step()
+		body, _ := p.peer.Delta(nil, Meta{}, 300)
+		for _, id := range p.apply(body).Changed {
+			if !walking[id] {
+				pushed++
+			}
+		}
+		p.ack()
+		return pushed
+	}
+	for range 200 {
+		step()
+	}
+	for id := range c.store.All() {
+		if !walking[id] {
+			c.store.Set(id, 2, 255-c.store.Get(id, 2))
+		}
+	}
+	// One small record may fill what is left of the budget.
+	if pushed := step(); pushed > 1 {
+		t.Errorf("%d went before those that waited", pushed)
 	}
 }
 

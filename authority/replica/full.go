@@ -48,7 +48,6 @@ func (p *Peer) restart(tick uint32, m Meta) {
 		p.sends[i].judged = true
 	}
 	clear(p.dirty)
-	clear(p.base)
 	clear(p.state)
 	for id := range p.store.All() {
 		p.state[id], p.generation[id] = offered, p.store.generation[id]

@@ -111,20 +111,12 @@ func (p *Peer) NeedsFull() bool {
 	return p.stage == needsFull
 }
 
-// Following reports whether the client has applied its full snapshot and gets
-// deltas.
-func (p *Peer) Following() bool { return p.stage == following }
-
 // Resync makes the next snapshot a full one, whatever the client was sent.
 func (p *Peer) Resync() { p.stage = needsFull }
 
 // Focus names the entity that is sent before all others when a snapshot does
 // not hold everything: the player's own. 0 for none.
 func (p *Peer) Focus(id ID) { p.focus = id }
-
-// Unacked returns the ticks between the newest snapshot sent and the newest
-// known to be applied.
-func (p *Peer) Unacked() uint32 { return p.sent - p.applied }
 
 // Ack takes a client's acknowledgement: the newest tick it has applied, and bit
 // i of mask set if it applied tick acked-1-i. Acknowledgements may be lost,
@@ -137,22 +129,12 @@ func (p *Peer) Ack(acked uint32, mask uint64) error {
 	case acked > p.sent:
 		return ErrAckFuture
 	}
-	known, oldest := false, p.sent
-	for i := range p.sends {
-		if s := &p.sends[i]; s.tick != 0 {
-			known = known || s.tick == acked
-			oldest = min(oldest, s.tick)
-		}
-	}
-	switch {
-	case acked < oldest:
-		return ErrAckTooOld
-	case !known:
-		return ErrAckNeverSent
+	if err := p.check(acked); err != nil {
+		return err
 	}
 	p.lastAcked, p.lastMask = acked, mask
-	for i := range p.sends {
-		s := &p.sends[i]
+	for i := range window {
+		s := &p.sends[(p.newest+1+i)%window] // the oldest first
 		if s.judged || s.tick == 0 || s.tick > acked {
 			continue
 		}
@@ -166,10 +148,29 @@ func (p *Peer) Ack(acked uint32, mask uint64) error {
 	return nil
 }
 
-// confirm makes an applied snapshot the baseline of what it carried.
+// check returns an error unless that tick is one of those in the window.
+func (p *Peer) check(acked uint32) error {
+	oldest := p.sent
+	for i := range p.sends {
+		switch tick := p.sends[i].tick; tick {
+		case 0:
+		case acked:
+			return nil
+		default:
+			oldest = min(oldest, tick)
+		}
+	}
+	if acked < oldest {
+		return ErrAckTooOld
+	}
+	return ErrAckNeverSent
+}
+
+// confirm makes an applied snapshot, newer than those before, the baseline of
+// what it carried.
 func (p *Peer) confirm(s *send) {
-	p.applied = max(p.applied, s.tick)
-	if s.input.HasInput && s.tick == p.applied {
+	p.applied = s.tick
+	if s.input.HasInput {
 		p.input = s.input
 	}
 	if s.full {
@@ -182,11 +183,13 @@ func (p *Peer) confirm(s *send) {
 		}
 		switch at := p.state[c.id]; {
 		case c.gone && at == leaving:
-			p.forget(c.id)
+			p.state[c.id] = absent
+			if !p.store.alive.has(c.id) {
+				p.dirty.unset(c.id)
+			}
 		case !c.gone && (at == offered || at == held):
-			p.state[c.id] = held
-			p.base[c.id] = max(p.base[c.id], s.tick)
-			if p.store.newest[c.id] <= p.base[c.id] {
+			p.state[c.id], p.base[c.id] = held, s.tick
+			if p.store.newest[c.id] <= s.tick {
 				p.dirty.unset(c.id)
 			}
 		}
@@ -202,16 +205,6 @@ func (p *Peer) confirmFull(tick uint32) {
 		if at == offered {
 			p.state[id], p.base[id] = held, tick
 		}
-	}
-}
-
-// forget ends an acknowledged despawn. An entity that has the id anew may come.
-func (p *Peer) forget(id ID) {
-	p.state[id], p.base[id] = absent, 0
-	if p.store.alive.has(id) {
-		p.queued[id] = p.store.newest[id] - 1
-	} else {
-		p.dirty.unset(id)
 	}
 }
 

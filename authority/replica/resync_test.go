@@ -25,11 +25,11 @@ func TestNoDeltaBeforeTheFullSnapshotIsAcknowledged(t *testing.T) {
 	p.send()
 	p.peer.Resync()
 	none("after a resync")
-	if !p.peer.NeedsFull() || p.peer.Following() {
+	if !p.peer.NeedsFull() || p.peer.stage == following {
 		t.Error("needs no full snapshot")
 	}
 	p.full()
-	if p.peer.NeedsFull() || p.peer.Following() {
+	if p.peer.NeedsFull() || p.peer.stage == following {
 		t.Error("needs one again")
 	}
 	p.ack()
@@ -58,7 +58,7 @@ func TestResyncReplacesAFullSnapshotOnItsWay(t *testing.T) {
 	if err := p.peer.Ack(tick, mask); err != nil {
 		t.Fatal(err)
 	}
-	if p.peer.Following() {
+	if p.peer.stage == following {
 		t.Fatal("the acknowledgement of the first was taken for the second's")
 	}
 	p.ack()
@@ -159,5 +159,63 @@ func TestAnOldBaselineServesOn(t *testing.T) {
 	p.same()
 	if p.stats.Entities != 0 {
 		t.Errorf("still repeated: %+v", p.stats)
+	}
+}
+
+// What the client held before is no concern of its next owner.
+func TestResyncForgetsTheDead(t *testing.T) {
+	t.Parallel()
+	s := haste()
+	id := s.Spawn(0)
+	p := joined(t, s)
+	s.Despawn(id, 1)
+	p.peer.Resync()
+	p.tick()
+	p.full()
+	p.ack()
+	s.Spawn(0)
+	p.send()
+	p.same()
+	if p.stats.Full != 1 || p.stats.Despawns != 0 {
+		t.Errorf("stats %+v", p.stats)
+	}
+}
+
+func TestBaselinesThatTheViewCanJudge(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		back   uint32
+		missed bool
+		want   error
+	}{{1, true, ErrResync}, {63, true, ErrResync}, {64, true, ErrResync}, {64, false, nil}, {65, true, nil}} {
+		s := NewStore(testSchema())
+		p := joined(t, s)
+		p.tick()
+		base := p.delta()
+		if !c.missed {
+			p.apply(base)
+		}
+		s.Commit(2 + c.back)
+		p.apply(p.delta())
+		p.peer.applied = 2 // as the server believes
+		p.tick()
+		if _, err := p.view.Apply(p.delta()); !errors.Is(err, c.want) {
+			t.Errorf("%+v: got %v", c, err)
+		}
+	}
+}
+
+func TestABaselineBeforeTheFullSnapshotIsNone(t *testing.T) {
+	t.Parallel()
+	s := NewStore(testSchema())
+	p := joined(t, s)
+	p.peer.Resync()
+	s.Commit(100)
+	p.full()
+	p.ack()
+	p.peer.applied = 1
+	p.tick()
+	if _, err := p.view.Apply(p.delta()); !errors.Is(err, ErrResync) {
+		t.Errorf("got %v", err)
 	}
 }
