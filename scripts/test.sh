@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 # What opens real sockets: the transports and what is tested through them. The
 # rest are units.
-real='/(gateway|gateway/(ws|rtc|enet|admin)|client|cmd/gatehouse|signaling|e2e)$'
+real='/(gateway|gateway/(ws|rtc|enet|admin|e2e|faults)|client|cmd/gatehouse|signaling)$'
 
 packages() { # packages -E|-vE: with or without the real ones
 	go list ./... | grep "$1" "$real"
