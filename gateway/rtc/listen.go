@@ -38,6 +38,9 @@ type Options struct {
 	// channels, in all, and MaxPendingPerAddress those of one client address (of
 	// one /64 with IPv6). Each holds about 110 KiB. Defaults 256 and 16.
 	MaxPending, MaxPendingPerAddress int
+	// MaxTCPConns bounds the connections to the TCP port, those included that have
+	// said nothing yet and are closed after 5 s. Default 4,096.
+	MaxTCPConns int
 	// OpenTimeout is how long they may take to. Default 10 s.
 	OpenTimeout time.Duration
 	// Patience is how long a peer may acknowledge nothing that waits on the
@@ -51,6 +54,7 @@ func (o Options) withDefaults() Options {
 	o.MaxPeers = cmp.Or(o.MaxPeers, 10_000)
 	o.MaxPending = cmp.Or(o.MaxPending, 256)
 	o.MaxPendingPerAddress = cmp.Or(o.MaxPendingPerAddress, 16)
+	o.MaxTCPConns = cmp.Or(o.MaxTCPConns, 4096)
 	o.OpenTimeout = cmp.Or(o.OpenTimeout, 10*time.Second)
 	o.Patience = cmp.Or(o.Patience, 15*time.Second)
 	if o.Log == nil {
@@ -116,7 +120,7 @@ func Listen(o Options, h link.Handler) (*Listener, error) {
 		l.tcpAddr = addrOf(tcp.Addr())
 		l.tcp = ice.NewTCPMuxDefault(ice.TCPMuxParams{
 			Logger:                       logger,
-			Listener:                     tcp,
+			Listener:                     &limited{Listener: tcp, most: int64(l.opts.MaxTCPConns)},
 			ReadBufferSize:               32,
 			WriteBufferSize:              256 << 10,
 			FirstStunBindTimeout:         5 * time.Second,

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 )
 
 // socketBuffer is asked for on the shared ports: every peer's packets go through
@@ -65,6 +67,41 @@ func ownAddresses(wildcard net.IP) ([]net.IP, error) {
 		return nil, errors.New("this machine has no address but loopback; name that")
 	}
 	return own, nil
+}
+
+// limited is a listener that closes what comes while too many connections are
+// open: the library gives each a goroutine before it has said anything.
+type limited struct {
+	net.Listener
+	most int64
+	open atomic.Int64
+}
+
+// Accept implements [net.Listener].
+func (l *limited) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.open.Add(1) <= l.most {
+			return &counted{Conn: c, done: sync.OnceFunc(func() { l.open.Add(-1) })}, nil
+		}
+		l.open.Add(-1)
+		_ = c.Close()
+	}
+}
+
+// counted is a connection that is missed when it closes.
+type counted struct {
+	net.Conn
+	done func()
+}
+
+// Close implements [net.Conn].
+func (c *counted) Close() error {
+	c.done()
+	return c.Conn.Close()
 }
 
 func addrOf(a net.Addr) netip.AddrPort {
