@@ -33,6 +33,7 @@ struct gh_carrier {
 	gh_limits limits;
 	gh_counts counts;
 	gh_slot *slots;     // one for each of host->peers
+	size_t slot_count;  // of those; host->peerCount is only as many as are used
 	gh_bucket *buckets; // GH_BUCKET_SETS × GH_BUCKET_WAYS
 	int wake_fd;
 	uint32_t swept;     // ms

@@ -111,6 +111,8 @@ static bool admit(gh_carrier *c, const ENetProtocolConnect *connect) {
 				oldest = i;
 		}
 	}
+	if (vacant == UINT32_MAX && host->peerCount < c->slot_count)
+		vacant = (uint32_t)host->peerCount++;
 	if (oldest != UINT32_MAX && (pending >= c->limits.max_pending || vacant == UINT32_MAX)) {
 		// A real client answers within a round trip, a forged source never:
 		// under a flood the oldest handshake is the one that leads nowhere.
