@@ -196,6 +196,7 @@ func TestPeerWithMoreChannels(t *testing.T) {
 	if _, err := c.pc.CreateDataChannel("third", nil); err != nil {
 		t.Fatal(err)
 	}
+	expectClose(t, c, wire.CodeProtocol)
 	if err := await(t, "end", server.ended); !errors.Is(err, &wire.Error{Code: wire.CodeProtocol}) {
 		t.Errorf("ended with %v", err)
 	}

@@ -39,8 +39,9 @@ type DialOptions struct {
 
 // Dial opens a link to the server whose HTTP listener is at base
 // ("https://play.example.org"): it posts an offer to base/v1/rtc and waits until
-// both channels are open. ctx bounds that, not the link. A server that refuses
-// answers with a problem, whose code is the [*wire.Error] that Dial returns.
+// both channels are open. ctx bounds that, not the link; if it ends just as they
+// open, h is told of a link that opened and ended. A server that refuses answers
+// with a problem, whose code is the [*wire.Error] that the error wraps.
 func Dial(ctx context.Context, base string, h link.Handler, o DialOptions) (*link.Link, error) {
 	at, err := url.Parse(base)
 	if err != nil {
@@ -83,10 +84,6 @@ func Dial(ctx context.Context, base string, h link.Handler, o DialOptions) (*lin
 	}
 	p.fail(ctx.Err())
 	<-p.ended
-	select {
-	case <-p.ready: // it opened after all, and the handler was told of both
-	default:
-	}
 	return nil, fmt.Errorf("rtc: the channels did not open: %w", ctx.Err())
 }
 

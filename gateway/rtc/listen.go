@@ -214,12 +214,7 @@ func (l *Listener) Close(ctx context.Context) error {
 	l.mu.Lock()
 	l.closed = true
 	for _, p := range l.peers {
-		select {
-		case <-p.ready:
-			p.link.Close(wire.Errorf(wire.CodeGoingAway, "the server is stopping"))
-		default:
-			p.fail(errEnded)
-		}
+		p.refuse(wire.Errorf(wire.CodeGoingAway, "the server is stopping"))
 	}
 	l.mu.Unlock()
 

@@ -63,7 +63,7 @@ func checkOffer(sdp string) (offer, *wire.Error) {
 		case name == "a=ice-pwd":
 			pwd = pwd || value != ""
 		case name == "a=setup" && value == "passive":
-			// So are we (Options in listen.go): neither end would begin.
+			// So are we (Listener.configure), and neither end would begin.
 			return offer{}, wire.Errorf(wire.CodeProtocol, "a=setup: actpass or active, not passive")
 		}
 		kept.WriteString(line)

@@ -49,7 +49,7 @@ type peer struct {
 
 var _ link.Conn = (*peer)(nil)
 
-// newPeer prepares a connection with its two channels. run, or free, must follow.
+// newPeer prepares a connection with its two channels; run or free must follow.
 func newPeer(api *webrtc.API, config webrtc.Configuration, info link.Info, patience time.Duration) (*peer, error) {
 	pc, err := api.NewPeerConnection(config)
 	if err != nil {
@@ -88,12 +88,12 @@ func newPeer(api *webrtc.API, config webrtc.Configuration, info link.Info, patie
 	// A channel of the peer's own making would have no reader, and what comes on
 	// it would fill the buffer that all channels share.
 	pc.OnDataChannel(func(*webrtc.DataChannel) {
-		p.fail(wire.Errorf(wire.CodeProtocol, "a data channel besides the two negotiated ones"))
+		p.refuse(wire.Errorf(wire.CodeProtocol, "a data channel besides the two negotiated ones"))
 	})
 	return p, nil
 }
 
-// free ends a connection that was never run.
+// free ends the connection and waits for the library's goroutines.
 func (p *peer) free() { _ = p.pc.GracefulClose() }
 
 // Info implements [link.Conn].
@@ -123,15 +123,25 @@ func (p *peer) fail(why error) {
 	p.stop()
 }
 
+// refuse ends the connection and tells the peer why, if it can be told.
+func (p *peer) refuse(e *wire.Error) {
+	select {
+	case <-p.ready:
+		p.link.Close(e)
+	default:
+		p.fail(e)
+	}
+}
+
 // run owns the connection until it is over. settled is called when the channels
 // have opened, or will not.
 func (p *peer) run(h link.Handler, o link.Options, openTimeout time.Duration, settled func()) {
 	defer close(p.ended)
-	defer p.free()
 	err := p.awaitOpen(openTimeout)
 	settled()
 	if err != nil {
 		p.fail(err)
+		p.free()
 		return
 	}
 	p.link = link.New(p, h, o)

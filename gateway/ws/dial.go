@@ -36,7 +36,7 @@ type DialOptions struct {
 // Dial opens a link to a server at url (ws, wss, http or https). ctx bounds the
 // handshake only. The link lives until it is closed or lost; its handler's
 // Ended is the last that is heard of it. A server that refuses answers with a
-// problem, whose code is the [*wire.Error] that Dial then returns.
+// problem, whose code is the [*wire.Error] that the error wraps.
 func Dial(ctx context.Context, url string, h link.Handler, o DialOptions) (*link.Link, error) {
 	if o.Patience == 0 {
 		o.Patience = 15 * time.Second

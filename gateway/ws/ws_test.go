@@ -135,8 +135,9 @@ func plain(t testing.TB, url string, subprotocols ...string) *websocket.Conn {
 }
 
 // bare opens a WebSocket by hand and reads nothing of what comes after the
-// handshake; the kernel holds about so many bytes for it.
-func bare(t testing.TB, url, subprotocol string, held int) (net.Conn, *bufio.Reader) {
+// handshake; the kernel holds about so many bytes for it. early is sent with the
+// handshake.
+func bare(t testing.TB, url, subprotocol string, held int, early ...string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	address := strings.TrimPrefix(strings.TrimSuffix(url, "/v1/ws"), "http://")
 	c, err := net.Dial("tcp", address)
@@ -149,7 +150,7 @@ func bare(t testing.TB, url, subprotocol string, held int) (net.Conn, *bufio.Rea
 	}
 	fmt.Fprintf(c, "GET /v1/ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"+
-		"Sec-WebSocket-Protocol: %s\r\n\r\n", address, subprotocol)
+		"Sec-WebSocket-Protocol: %s\r\n\r\n%s", address, subprotocol, strings.Join(early, ""))
 	r := bufio.NewReader(c)
 	resp, err := http.ReadResponse(r, nil)
 	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
@@ -228,6 +229,25 @@ func TestPlainBinaryClient(t *testing.T) {
 				t.Errorf("got %v % x, %v, want % x", typ, down, err, want)
 			}
 		})
+	}
+}
+
+func TestMessageInTheHandshakesPacket(t *testing.T) {
+	t.Parallel()
+	_, server, url := serve(t, ws.Options{})
+	bare(t, url, "gatehouse.v1", 64<<10, "\x82\x83\x00\x00\x00\x00", "\x28\x00a") // masked with zeros
+	if m := await(t, "message", server.got); m.body != encoded(wire.KindRequest, "a") {
+		t.Errorf("got %q", m.body)
+	}
+}
+
+func TestFragmentedMessage(t *testing.T) {
+	t.Parallel()
+	_, server, url := serve(t, ws.Options{})
+	bare(t, url, "gatehouse.v1", 64<<10,
+		"\x02\x81\x00\x00\x00\x00\x28", "\x89\x80\x00\x00\x00\x00", "\x00\x80\x00\x00\x00\x00", "\x80\x82\x00\x00\x00\x00\x00a")
+	if m := await(t, "message", server.got); m.body != encoded(wire.KindRequest, "a") {
+		t.Errorf("got %q", m.body)
 	}
 }
 
