@@ -1,7 +1,9 @@
 import type { Limits } from './control.js';
 
 /** How often the round trip is measured, in ms. */
-const measureEvery = 2000;
+const measureEvery = 1000;
+/** Of so many measurements the middle one counts: a page that paints answers late now and then. */
+const measured = 5;
 
 /** What a {@link Liveness} watches over. */
 export interface LivenessOwner {
@@ -22,7 +24,7 @@ export class Liveness {
   private lastCheck = performance.now();
   private pings = new Map<number, number>(); // number to when it was sent
   private count = 0;
-  private smoothed = 0;
+  private rtts: number[] = [];
 
   constructor(
     private readonly limits: Pick<Limits, 'ping_ms' | 'timeout_ms'>,
@@ -32,9 +34,10 @@ export class Liveness {
     this.timer = setInterval(() => this.check(), this.interval);
   }
 
-  /** Smoothed round trip in ms, 0 before the first. */
+  /** Round trip in ms, the middle of the last few; 0 before the first. */
   get rtt(): number {
-    return this.smoothed;
+    const sorted = [...this.rtts].sort((a, b) => a - b);
+    return sorted[(sorted.length - 1) >> 1] ?? 0;
   }
 
   /** Something came from the other end. */
@@ -58,8 +61,8 @@ export class Liveness {
     const sent = this.pings.get(n);
     if (sent === undefined) return;
     this.pings.delete(n);
-    const rtt = performance.now() - sent;
-    this.smoothed = this.smoothed === 0 ? rtt : this.smoothed + (rtt - this.smoothed) / 4;
+    this.rtts.push(performance.now() - sent);
+    if (this.rtts.length > measured) this.rtts.shift();
   }
 
   stop(): void {

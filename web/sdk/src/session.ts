@@ -69,7 +69,7 @@ export class Session {
     return this.link?.transport;
   }
 
-  /** Smoothed round trip of the current link in ms, 0 if not known. */
+  /** Round trip of the current link in ms, 0 if not known. */
   get rtt(): number {
     return this.liveness?.rtt ?? 0;
   }

@@ -76,7 +76,7 @@ class WebRTCLink implements Link {
   readonly transport = 'webrtc';
   /** Resolves when both channels are open, rejects when they never will be. */
   readonly opened: Promise<void>;
-  /** Where the server keeps this connection, for DELETE. */
+  /** Where the server keeps the offer, for DELETE. */
   resource: URL | undefined;
 
   private readonly inbox = new Inbox();
@@ -123,14 +123,12 @@ class WebRTCLink implements Link {
   }
 
   close(): void {
-    if (this.inbox.over && this.pc.connectionState === 'closed') return;
     this.inbox.close();
     // Frames that were just sent (leave, close) need a moment to get out.
     setTimeout(() => this.pc.close(), this.reliable.bufferedAmount > 0 ? 250 : 0);
-    if (this.resource !== undefined) {
-      const resource = this.resource;
-      this.resource = undefined;
-      setTimeout(() => void fetch(resource, { method: 'DELETE', keepalive: true }).catch(() => {}), 300);
-    }
+    if (this.resource === undefined || this.reliable.readyState !== 'connecting') return;
+    // The server sees a connection end by itself; one that never began it would wait for.
+    void fetch(this.resource, { method: 'DELETE', keepalive: true }).catch(() => {});
+    this.resource = undefined;
   }
 }

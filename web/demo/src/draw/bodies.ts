@@ -30,15 +30,7 @@ export function drawPlayer(g: CanvasRenderingContext2D, at: Spot, look: PlayerLo
   g.save();
   g.globalAlpha = look.flags & Flag.away ? 0.45 : 1;
   g.translate(at.x, at.y);
-  if (look.own) {
-    g.strokeStyle = 'rgba(255,255,255,0.35)';
-    g.lineWidth = 1.5;
-    g.setLineDash([r * 0.35, r * 0.25]);
-    g.beginPath();
-    g.arc(0, 0, r * 1.32, look.time * 0.8, look.time * 0.8 + 2 * Math.PI);
-    g.stroke();
-    g.setLineDash([]);
-  }
+  if (look.own) ownMark(g, r, color, look.time);
   g.rotate(look.aim);
   treads(g, r, look.flags & Flag.moving ? look.time * 9 : 0);
   gun(g, r, color, (look.flags & Flag.attacking) !== 0);
@@ -48,6 +40,22 @@ export function drawPlayer(g: CanvasRenderingContext2D, at: Spot, look: PlayerLo
   whiten(g, r, look.white);
   g.restore();
   if (look.flags & Flag.shielded) bubble(g, at, r * 1.55, look.time);
+}
+
+/** A ring that nobody else has: one look tells who one is. */
+function ownMark(g: CanvasRenderingContext2D, r: number, color: string, time: number): void {
+  g.strokeStyle = color;
+  g.lineWidth = Math.max(2, r * 0.1);
+  g.beginPath();
+  g.arc(0, 0, r * 1.45, 0, 2 * Math.PI);
+  g.stroke();
+  g.fillStyle = '#ffffff';
+  for (let i = 0; i < 3; i++) {
+    const angle = time * 1.2 + (i * 2 * Math.PI) / 3;
+    g.beginPath();
+    g.arc(Math.cos(angle) * r * 1.45, Math.sin(angle) * r * 1.45, r * 0.11, 0, 2 * Math.PI);
+    g.fill();
+  }
 }
 
 function shadow(g: CanvasRenderingContext2D, { x, y }: Spot, r: number): void {
@@ -334,22 +342,28 @@ export function drawProjectile(g: CanvasRenderingContext2D, at: Spot, kind: numb
   g.globalCompositeOperation = 'source-over';
 }
 
-/** A pick-up that floats above its own light. Paint it over the lit picture. */
+/** A pick-up that floats. */
 export function drawItem(g: CanvasRenderingContext2D, at: Spot, kind: number, time: number): void {
-  const color = colorOf(itemColors, kind);
-  const y = at.y - at.unit * (0.1 + 0.06 * Math.sin(time * 2.6));
   g.fillStyle = 'rgba(0,0,0,0.4)';
   g.beginPath();
   g.ellipse(at.x, at.y + at.unit * 0.16, at.unit * 0.16, at.unit * 0.07, 0, 0, 2 * Math.PI);
   g.fill();
-  g.globalCompositeOperation = 'lighter';
-  paintGlow(g, color, at.x, y, at.unit * 0.62, 0.55 + 0.15 * Math.sin(time * 3.3));
-  g.globalCompositeOperation = 'source-over';
   g.save();
-  g.translate(at.x, y);
+  g.translate(at.x, floating(at, time));
   g.scale(at.unit * 0.2, at.unit * 0.2);
-  symbol(g, kind, color, time);
+  symbol(g, kind, colorOf(itemColors, kind), time);
   g.restore();
+}
+
+/** The light of a pick-up. Paint it over the lit picture. */
+export function drawItemGlow(g: CanvasRenderingContext2D, at: Spot, kind: number, time: number): void {
+  g.globalCompositeOperation = 'lighter';
+  paintGlow(g, colorOf(itemColors, kind), at.x, floating(at, time), at.unit * 0.62, 0.5 + 0.15 * Math.sin(time * 3.3));
+  g.globalCompositeOperation = 'source-over';
+}
+
+function floating(at: Spot, time: number): number {
+  return at.y - at.unit * (0.1 + 0.06 * Math.sin(time * 2.6));
 }
 
 function symbol(g: CanvasRenderingContext2D, kind: number, color: string, time: number): void {

@@ -4,6 +4,9 @@ import type { Camera } from './camera.js';
 const px = 64; // of a tile on the picture
 const frontHeight = 0.4; // of a wall's visible front, in tiles
 
+/** The colour of solid matter that nobody comes near: the inside of thick walls, and what lies outside the map. */
+export const solidColor = '#151b29';
+
 /**
  * Ground is the part of the map that never moves: floors, walls and their
  * shadows. It is painted once, onto one large picture.
@@ -26,7 +29,6 @@ export class Ground {
 
   /** Paints what the camera sees. */
   draw(g: CanvasRenderingContext2D, camera: Camera): void {
-    g.imageSmoothingQuality = 'high';
     const size = camera.scale;
     g.drawImage(this.picture, camera.screenX(0), camera.screenY(0), this.grid.width * size, this.grid.height * size);
   }
@@ -39,8 +41,8 @@ export class Ground {
     const left = x * px;
     const top = y * px;
     const n = noise(x, y);
-    const light = 21 + ((x >> 1) + (y >> 1)) % 2 * 2.5 + n * 3;
-    g.fillStyle = `hsl(219 24% ${light * 0.62 + 2}%)`;
+    const light = 18.5 + (((x >> 1) + (y >> 1)) % 2) * 1.8 + n * 2.2;
+    g.fillStyle = `hsl(222 21% ${light}%)`;
     g.fillRect(left, top, px, px);
     g.strokeStyle = 'rgba(255,255,255,0.025)';
     g.strokeRect(left + 1.5, top + 1.5, px - 3, px - 3);
@@ -122,30 +124,43 @@ export class Ground {
     const top = y * px;
     const n = noise(x + 91, y + 17);
     const open = { n: !this.wall(x, y - 1), s: !this.wall(x, y + 1), w: !this.wall(x - 1, y), e: !this.wall(x + 1, y) };
-    g.fillStyle = `hsl(217 22% ${18.5 + n * 1.6}%)`;
+    g.fillStyle = this.inner(x, y) ? solidColor : `hsl(215 25% ${33 + n * 2}%)`;
     g.fillRect(left, top, px, px);
-    if (this.inner(x, y)) {
-      g.fillStyle = 'rgba(5,8,16,0.45)';
-      g.fillRect(left, top, px, px);
-    }
     const front = open.s ? px * frontHeight : 0;
     if (open.s) this.front(g, left, top + px - front, front, n);
+    this.recede(g, x, y);
     // Bevels: a lit rim to the upper left, a dark one to the lower right.
-    g.fillStyle = 'rgba(164,196,255,0.34)';
+    g.fillStyle = 'rgba(190,214,255,0.4)';
     if (open.n) g.fillRect(left, top, px, 2.5);
     if (open.w) g.fillRect(left, top, 2.5, px - front);
     if (open.s) {
-      g.fillStyle = 'rgba(150,190,255,0.42)';
+      g.fillStyle = 'rgba(190,214,255,0.5)';
       g.fillRect(left, top + px - front - 2.5, px, 2.5);
     }
     g.fillStyle = 'rgba(0,0,0,0.35)';
     if (open.e) g.fillRect(left + px - 2.5, top, 2.5, px - front);
   }
 
+  /** Walls fade into the dark of what is behind them, where that is solid too. */
+  private recede(g: CanvasRenderingContext2D, x: number, y: number): void {
+    const left = x * px;
+    const top = y * px;
+    for (const [dx, dy] of [[0, -1], [0, 1], [-1, 0], [1, 0]] as const) {
+      const outside = x + dx < 0 || y + dy < 0 || x + dx >= this.grid.width || y + dy >= this.grid.height;
+      if (!outside && !(this.wall(x + dx, y + dy) && this.inner(x + dx, y + dy))) continue;
+      const [cx, cy] = [left + px / 2, top + px / 2];
+      const fade = g.createLinearGradient(cx - (dx * px) / 2, cy - (dy * px) / 2, cx + (dx * px) / 2, cy + (dy * px) / 2);
+      fade.addColorStop(0.1, `${solidColor}00`);
+      fade.addColorStop(1, solidColor);
+      g.fillStyle = fade;
+      g.fillRect(left, top, px, px);
+    }
+  }
+
   private front(g: CanvasRenderingContext2D, left: number, top: number, height: number, n: number): void {
     const fade = g.createLinearGradient(0, top, 0, top + height);
-    fade.addColorStop(0, 'hsl(220 26% 12.5%)');
-    fade.addColorStop(1, 'hsl(222 32% 6%)');
+    fade.addColorStop(0, 'hsl(219 27% 19%)');
+    fade.addColorStop(1, 'hsl(223 34% 8.5%)');
     g.fillStyle = fade;
     g.fillRect(left, top, px, height);
     g.fillStyle = 'rgba(0,0,0,0.4)';

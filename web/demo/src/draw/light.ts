@@ -15,7 +15,7 @@ const rays = 540;
 const reach = 13; // of the player's own light, in tiles
 const into = 0.42; // how far light creeps up a wall it hits, in tiles
 const coarse = 4; // light is painted on every fourth pixel: that softens its edges
-const ambient = 'rgb(92,100,132)';
+const ambient = 'rgb(120,128,162)';
 
 /**
  * Light darkens what the player does not see and brightens what glows. It is

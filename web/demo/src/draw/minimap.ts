@@ -61,8 +61,9 @@ export class Minimap {
     for (let y = 0; y < grid.height; y++) {
       for (let x = 0; x < grid.width; x++) {
         const door = grid.door(x, y);
-        g.fillStyle = door ? 'rgba(255,179,71,0.7)' : grid.solid(x, y) ? 'rgba(120,146,196,0.5)' : 'rgba(16,22,36,0.75)';
-        g.fillRect(x * this.unit, y * this.unit, this.unit + 0.5, this.unit + 0.5);
+        g.fillStyle = door ? '#b5813c' : grid.solid(x, y) ? '#4d5f84' : '#121827';
+        const [left, top] = [Math.floor(x * this.unit), Math.floor(y * this.unit)];
+        g.fillRect(left, top, Math.ceil((x + 1) * this.unit) - left, Math.ceil((y + 1) * this.unit) - top);
       }
     }
   }

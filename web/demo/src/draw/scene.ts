@@ -3,10 +3,10 @@ import { Door, Enemy, Flag, Item, Player, Projectile, Type, breeds, fromAim, ful
 import type { Controls } from '../arena/controls.js';
 import { stickReach } from '../arena/controls.js';
 import { isAlive, type Game, type Me } from '../arena/game.js';
-import { drawDoor, drawEnemy, drawItem, drawPlayer, drawProjectile, drawTag, type Spot } from './bodies.js';
+import { drawDoor, drawEnemy, drawItem, drawItemGlow, drawPlayer, drawProjectile, drawTag, type Spot } from './bodies.js';
 import { Camera } from './camera.js';
 import type { Effects } from './effects.js';
-import { Ground } from './ground.js';
+import { Ground, solidColor } from './ground.js';
 import { Light, type Lamp } from './light.js';
 import { colorOf, itemColors, paintGlow, playerColors, projectileColors } from './palette.js';
 
@@ -48,15 +48,16 @@ export class Scene {
     const { g, camera } = this;
     const ratio = this.canvas.width / Math.max(1, camera.width);
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.fillStyle = '#05070c';
+    g.fillStyle = solidColor;
     g.fillRect(0, 0, camera.width, camera.height);
     this.ground.draw(g, camera);
     for (const s of seen) if (s.entity.type.index === Type.door) this.door(s, passedMs);
+    for (const s of seen) if (s.entity.type.index === Type.item) this.item(s);
     for (const s of seen) if (s.entity.type.index === Type.enemy) this.enemy(s);
     for (const s of seen) if (s.entity.type.index === Type.player && s.entity !== me?.entity) this.player(s, me);
     if (me !== undefined) this.ownPlayer(me, aim);
     this.light.draw(g, camera, me, this.lamps(seen));
-    for (const s of seen) if (s.entity.type.index === Type.item) this.item(s);
+    for (const s of seen) if (s.entity.type.index === Type.item) this.shine(s);
     for (const s of seen) if (s.entity.type.index === Type.projectile) this.projectile(s);
     this.effects.drawGlowing(g, camera);
     for (const s of seen) this.tag(s, me);
@@ -165,6 +166,13 @@ export class Scene {
     if (!this.camera.sees(x, y, 1)) return;
     const kind = values[Item.kind] as number;
     drawItem(this.g, this.spot(x, y), kind, this.time + entity.id * 1.7);
+  }
+
+  private shine({ entity, values }: Shown): void {
+    const { x, y } = placeOf(entity, values);
+    if (!this.camera.sees(x, y, 1)) return;
+    const kind = values[Item.kind] as number;
+    drawItemGlow(this.g, this.spot(x, y), kind, this.time + entity.id * 1.7);
     if (Math.random() < 0.02) this.effects.burst(x, y, colorOf(itemColors, kind), 1, 0.5, { size: 0.05, life: 0.7 });
   }
 
@@ -202,7 +210,7 @@ export class Scene {
       if (kind === Type.projectile) {
         lamps.push({ x, y, radius: 1.9, color: colorOf(projectileColors, values[Projectile.kind] as number), alpha: 0.55 });
       } else if (kind === Type.item) {
-        lamps.push({ x, y, radius: 1.5, color: colorOf(itemColors, values[Item.kind] as number), alpha: 0.4 });
+        lamps.push({ x, y, radius: 1.6, color: '#ffffff', alpha: 0.5 });
       } else if (kind === Type.player && isAlive(values[Player.flags] as number)) {
         lamps.push({ x, y, radius: 2.6, color: colorOf(playerColors, values[Player.color] as number), alpha: 0.42 });
       } else if (kind === Type.door) {
