@@ -41,12 +41,7 @@ func (b bitset) before(id ID) ID {
 }
 
 // grow returns b with room for ids below n.
-func (b bitset) grow(n int) bitset {
-	if words := (n + 63) / 64; words > len(b) {
-		return append(b, make(bitset, words-len(b))...)
-	}
-	return b
-}
+func (b bitset) grow(n int) bitset { return extend(b, (n+63)/64) }
 
 // lowest returns the least id of word w of a set.
 func lowest(w int, word uint64) ID { return ID(w<<6 + bits.TrailingZeros64(word)) }

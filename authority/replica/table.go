@@ -1,6 +1,9 @@
 package replica
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // ID names an entity of a store, from 1. Ids are reused; an id with another
 // generation is another entity.
@@ -49,10 +52,13 @@ func (t *table) grow(n int) {
 
 // extend returns s with at least n elements, the new ones zero.
 func extend[T any](s []T, n int) []T {
-	if n <= len(s) {
+	old := len(s)
+	if n <= old {
 		return s
 	}
-	return append(s, make([]T, n-len(s))...)
+	s = slices.Grow(s, n-old)[:n]
+	clear(s[old:])
+	return s
 }
 
 // row returns the values of an entity's own fields.
