@@ -97,3 +97,16 @@ func TestWebSocketFramesAreCutOut(t *testing.T) {
 		}
 	}
 }
+
+func TestBenchmarkOutputIsRead(t *testing.T) {
+	t.Parallel()
+	got := parseBenchmarks([]byte("goos: linux\n" +
+		"BenchmarkDelta/changed=84-2 \t 10\t 500 ns/op\t 3.25 bytes/entity\t 0 B/op\t 0 allocs/op\nok x 1s\n" +
+		"BenchmarkFanOut \t 10\t 7 ns/op\n"))
+	if v := got["Delta/changed=84"]; v["bytes/entity"] != 3.25 || v["ns/op"] != 500 || len(v) != 4 {
+		t.Errorf("got %v", v)
+	}
+	if v := got["FanOut"]; v["ns/op"] != 7 {
+		t.Errorf("got %v", v)
+	}
+}

@@ -55,6 +55,11 @@ func run(quick bool, only string, budget time.Duration, out io.Writer) error {
 		rows = append(rows, r)
 	}
 	printTable(out, rows)
+	if only == "" {
+		if err := measureInside(out); err != nil {
+			faults = append(faults, err)
+		}
+	}
 	fmt.Fprintf(out, "%.0f s in all\n", time.Since(begun).Seconds())
 	return errors.Join(faults...)
 }
