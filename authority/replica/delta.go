@@ -48,16 +48,13 @@ func (p *Peer) Delta(dst []byte, m Meta, budget int) ([]byte, DeltaStats) {
 // appendHeader leaves the input out when the client is known to know it: an
 // idle client's snapshots stay small.
 func (p *Peer) appendHeader(dst []byte, m Meta) []byte {
-	flags, tick, back := byte(0), p.store.tick, uint32(0)
+	flags, tick := byte(0), p.store.tick
 	if m.HasInput && m != p.input {
 		flags |= flagInput
 	}
-	if p.applied != 0 {
-		back = tick - p.applied
-	}
 	dst = append(dst, flags)
 	dst = binary.AppendUvarint(dst, uint64(tick))
-	dst = binary.AppendUvarint(dst, uint64(back))
+	dst = binary.AppendUvarint(dst, uint64(tick-p.applied))
 	if flags&flagInput != 0 {
 		dst = binary.LittleEndian.AppendUint16(dst, m.InputSeq)
 	}

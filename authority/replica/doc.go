@@ -11,4 +11,9 @@
 // an acknowledged snapshot becomes the baseline of the entities in it. A delta
 // carries, for each entity, the fields that changed after its baseline, as
 // absolute values; so it is right on top of any state at or after the baseline.
+// What does not fit the budget waits and grows more urgent.
+//
+// Work follows activity. A commit leaves the set of ids it touched, a Peer adds
+// those sets to its own of what its client may not hold, and an acknowledgement
+// takes away what was delivered: what does not change is not looked at.
 package replica

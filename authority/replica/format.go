@@ -17,9 +17,8 @@ const (
 	// minGroup is the shortest bitvar.
 	minGroup = 5
 
-	// maxDeltaHeader and maxFullHeader are what may come before the bits.
-	maxDeltaHeader = 1 + 5 + 5 + 2
-	maxFullHeader  = 1 + 5 + 5 + 5 + 2
+	// maxFullHeader is what may come before the bits of a chunk.
+	maxFullHeader = 1 + 5 + 5 + 5 + 2
 )
 
 // Meta is what a snapshot tells besides entities.
@@ -34,8 +33,6 @@ type Meta struct {
 func gapBits(previous, id ID) int { return bitvarBits(uint32(id - previous - 1)) }
 
 func bitvarBits(v uint32) int { return minGroup * max(1, (bits.Len32(v)+3)/4) }
-
-func uvarintBytes(v uint32) int { return max(1, (bits.Len32(v)+6)/7) }
 
 func writeGap(w *wire.BitWriter, previous, id ID) { w.Uvarint(uint32(id - previous - 1)) }
 

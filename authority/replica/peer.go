@@ -4,8 +4,9 @@ const (
 	// window is how many of the last snapshots may still be acknowledged.
 	window = 64
 	// maxAbsence is after how many ticks without a look at the store, or with
-	// a despawn that is never acknowledged, a client is served afresh. Twice
-	// that is how soon an id can come back with an old generation.
+	// a despawn that is never acknowledged, a client is served afresh. An id
+	// can come back with an old generation after twice that: both together are
+	// still too short to take one entity for another.
 	maxAbsence = rest * 256 / 2
 )
 
@@ -103,7 +104,8 @@ func (e AckError) Reason() string { return string(e) }
 func NewPeer(s *Store) *Peer { return &Peer{store: s} }
 
 // NeedsFull reports whether nothing but a full snapshot will do: at first, after
-// [Peer.Resync], and when a client was not served for thousands of ticks.
+// [Peer.Resync], when a client was not served for thousands of ticks, and when
+// it has not acknowledged a despawn for as long.
 func (p *Peer) NeedsFull() bool {
 	if p.stage == following && p.store.tick-p.seen >= maxAbsence {
 		p.stage = needsFull
