@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/setup.sh go
-go build -trimpath -o bin/gatehouse ./cmd/gatehouse
+go build -o bin/gatehouse ./cmd/gatehouse
