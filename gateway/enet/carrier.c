@@ -2,9 +2,9 @@
 
 #include "carrier_private.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -13,12 +13,29 @@ enum {
 	SERVICE_TRIES = 16,    // in one turn
 	SWEEP_MS = 50,         // between looks at every slot
 	SWEEP_ENDS = 256,      // slots ended by one look
-	FREEZE_MS = 1000,      // a gap between looks that says that we stood still
+	REST_MS = 1000,        // the longest rest
+	FREEZE_MS = 2000,      // a gap between looks that says that we stood still
 	REFUSAL_MS = 1000,     // for a refused peer to hear of it
 	PROBE_MIN_MS = 250,    // for an answer to a probe
 	PROBE_MAX_MS = 2000,
 	SOCKET_BYTES = 4 << 20 // receive buffer asked for; a tick's inputs come in one burst
 };
+
+// watch makes poll_fd; false if descriptors have run out.
+static bool watch(gh_carrier *c, ENetSocket socket) {
+	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	c->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	// Edge-triggered, so that the eventfd need not be read.
+	struct epoll_event on_socket = {.events = EPOLLIN}, on_wake = {.events = EPOLLIN | EPOLLET};
+	if (c->wake_fd >= 0 && c->poll_fd >= 0 && epoll_ctl(c->poll_fd, EPOLL_CTL_ADD, socket, &on_socket) == 0 &&
+	    epoll_ctl(c->poll_fd, EPOLL_CTL_ADD, c->wake_fd, &on_wake) == 0)
+		return true;
+	if (c->wake_fd >= 0)
+		close(c->wake_fd);
+	if (c->poll_fd >= 0)
+		close(c->poll_fd);
+	return false;
+}
 
 gh_carrier *gh_open(ENetHost *host, const gh_limits *limits) {
 	gh_carrier *c = calloc(1, sizeof *c);
@@ -27,10 +44,7 @@ gh_carrier *gh_open(ENetHost *host, const gh_limits *limits) {
 	c->slot_count = host->peerCount;
 	c->slots = calloc(c->slot_count, sizeof *c->slots);
 	c->buckets = calloc((size_t)GH_BUCKET_SETS * GH_BUCKET_WAYS, sizeof *c->buckets);
-	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	if (c->slots == NULL || c->buckets == NULL || c->wake_fd < 0) {
-		if (c->wake_fd >= 0)
-			close(c->wake_fd);
+	if (c->slots == NULL || c->buckets == NULL || !watch(c, host->socket)) {
 		free(c->buckets);
 		free(c->slots);
 		free(c);
@@ -76,6 +90,13 @@ void gh_wake(gh_carrier *c) {
 	uint64_t one = 1;
 	ssize_t n = write(c->wake_fd, &one, sizeof one);
 	(void)n; // EAGAIN: it is awake more than enough
+}
+
+int gh_poll_fd(const gh_carrier *c) { return c->poll_fd; }
+
+bool gh_ready(gh_carrier *c) {
+	struct epoll_event events[2];
+	return epoll_wait(c->poll_fd, events, 2, 0) > 0;
 }
 
 gh_slot *gh_slots(gh_carrier *c) { return c->slots; }
@@ -309,11 +330,34 @@ static void sweep(gh_carrier *c) {
 	shrink(c);
 }
 
+static uint32_t until(uint32_t then, uint32_t now) {
+	return (int32_t)(then - now) > 0 ? then - now : 0;
+}
+
+uint32_t gh_rest_ms(const gh_carrier *c) {
+	uint32_t now = enet_time_get(), least = REST_MS;
+	for (size_t i = 0; i < c->host->peerCount; i++) {
+		ENetPeer *peer = &c->host->peers[i];
+		uint32_t due = SWEEP_MS;
+		if (c->slots[i].phase == GH_FREE)
+			continue;
+		if (c->slots[i].phase == GH_LINKED) {
+			due = until(peer->lastReceiveTime + c->limits.timeout_ms + 1, now);
+			uint32_t next = enet_list_empty(&peer->sentReliableCommands) ? peer->lastReceiveTime + peer->pingInterval
+			                                                             : peer->nextTimeout;
+			if (until(next, now) < due)
+				due = until(next, now);
+		}
+		if (due < least)
+			least = due;
+	}
+	return least > 0 ? least : 1;
+}
+
 // gh_turn: events never overflow. Each op, look and datagram makes at most one
 // notice, and a service that reads at most 256 datagrams is tried again only when
 // it failed at one.
-int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer,
-            gh_event *events, int wait_ms) {
+int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer, gh_event *events) {
 	release_held(c);
 	c->events = events;
 	c->event_count = 0;
@@ -322,20 +366,5 @@ int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer,
 	tell_notices(c);
 	sweep(c);
 	tell_notices(c);
-	if (!serve(c))
-		return -1;
-	if (c->event_count > 0 || wait_ms <= 0)
-		return c->event_count;
-
-	struct pollfd fds[] = {{.fd = c->host->socket, .events = POLLIN}, {.fd = c->wake_fd, .events = POLLIN}};
-	if (poll(fds, 2, wait_ms) <= 0)
-		return 0; // timers are served in the next turn; EINTR is as good as a wake
-	if (fds[1].revents != 0) {
-		uint64_t woken;
-		ssize_t n = read(c->wake_fd, &woken, sizeof woken);
-		(void)n;
-	}
-	if (fds[0].revents != 0 && !serve(c))
-		return -1;
-	return c->event_count;
+	return serve(c) ? c->event_count : -1;
 }

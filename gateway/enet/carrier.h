@@ -90,14 +90,21 @@ gh_carrier *gh_open(ENetHost *host, const gh_limits *limits);
 // gh_close frees everything but the host, which is destroyed after it.
 void gh_close(gh_carrier *c);
 
-// gh_wake ends the wait of the present gh_turn or of the next. From any thread.
+// gh_poll_fd is readable when the socket is, or after gh_wake. Its caller closes it.
+int gh_poll_fd(const gh_carrier *c);
+
+// gh_ready says whether it is, and forgets gh_wake.
+bool gh_ready(gh_carrier *c);
+
+// gh_wake makes it so. From any thread.
 void gh_wake(gh_carrier *c);
 
-// gh_turn does the ops, sends, receives and fills events (room for GH_EVENTS).
-// With nothing to tell it waits up to wait_ms for the socket or gh_wake. It
-// returns the number of events, or -1 if the socket failed.
-int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer,
-            gh_event *events, int wait_ms);
+// gh_turn does the ops, sends, receives and fills events (room for GH_EVENTS). It
+// never waits. It returns the number of events, or -1 if the socket failed.
+int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer, gh_event *events);
+
+// gh_rest_ms returns how long the host may go without a turn if nothing comes.
+uint32_t gh_rest_ms(const gh_carrier *c);
 
 // gh_adopt tells of a peer that this end connects.
 void gh_adopt(gh_carrier *c, ENetPeer *peer);

@@ -35,7 +35,7 @@ struct gh_carrier {
 	gh_slot *slots;     // one for each of host->peers
 	size_t slot_count;  // of those; host->peerCount is only as many as are used
 	gh_bucket *buckets; // GH_BUCKET_SETS × GH_BUCKET_WAYS
-	int wake_fd;
+	int wake_fd, poll_fd; // an eventfd; an epoll over the socket and that
 	uint32_t swept;     // ms
 	uint32_t lenient;   // ms: until then silence is blamed on us
 

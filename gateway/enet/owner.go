@@ -26,17 +26,21 @@ func (h *host) run() {
 		if h.over(now) {
 			return
 		}
-		n := h.turn(h.rest())
+		busy := len(h.ops) > 0
+		n := h.turn()
 		if n < 0 {
 			if h.failures++; h.failures == maxFailures {
 				h.abandon(errSocket)
 				return
 			}
-			continue
+		} else {
+			h.failures = 0
 		}
-		h.failures = 0
-		for i := range h.events[:n] {
+		for i := range h.events[:max(n, 0)] {
 			h.handle(&h.events[i])
+		}
+		if n <= 0 && len(h.ready) == 0 {
+			h.sleep(busy || n < 0)
 		}
 	}
 }
@@ -194,29 +198,27 @@ func (h *host) over(now time.Time) bool {
 	return !h.stopAt.IsZero() || h.dialed != nil && h.answered
 }
 
-// rest returns how long the turn may wait.
-func (h *host) rest() time.Duration {
-	if len(h.ready) > 0 {
-		return 0
-	}
+// sleep waits until there is something to do, or ENet's timers want to be served.
+func (h *host) sleep(busy bool) {
 	h.asleep.Store(true)
 	h.mu.Lock()
 	news := len(h.marked) > 0 || h.stopping && h.stopAt.IsZero()
 	h.mu.Unlock()
-	switch {
-	case news:
-		return 0
-	case h.open > 0 || h.dialed != nil:
-		return busyWait
+	if !news {
+		wait := busyWait
+		if !busy && len(h.closing) == 0 { // or else it is not worth looking at every slot
+			wait = time.Duration(C.gh_rest_ms(h.carrier)) * time.Millisecond
+		}
+		h.poll.SetReadDeadline(time.Now().Add(wait))
+		h.polled.Read(h.isReady) // also its deadline is a reason for a turn
 	}
-	return idleWait
+	h.asleep.Store(false)
 }
 
-// turn is one call into C. It returns the number of events.
-func (h *host) turn(wait time.Duration) int {
+// turn is one call into C. It returns the number of events, or -1.
+func (h *host) turn() int {
 	n := C.gh_turn(h.carrier, unsafe.SliceData(h.ops), C.int(len(h.ops)),
-		(*C.uint8_t)(unsafe.SliceData(h.buffer)), &h.events[0], C.int(wait.Milliseconds()))
-	h.asleep.Store(false)
+		(*C.uint8_t)(unsafe.SliceData(h.buffer)), &h.events[0])
 	h.ops, h.buffer = h.ops[:0], h.buffer[:0]
 	counts := C.gh_counted(h.carrier)
 	h.counts[0].Store(uint64(counts.connects_shed))
