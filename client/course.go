@@ -14,14 +14,23 @@ import (
 // owned by the client's goroutine.
 type course struct {
 	dialers   []Dialer
-	at        int       // the dialer of the next attempt
-	tried     int       // attempts since the last welcome
+	at        int // the dialer of the next attempt
+	tried     int // attempts since the last welcome
+	welcomed  time.Time
+	brief     int       // links in a row that did not last
 	failures  []error   // of a join
 	retryAt   time.Time // of the next attempt
 	graceEnds time.Time // when the session is beyond resuming; zero before a welcome
 	switching chan<- error
 	frozen    bool // a switch has said hello: the old link is not read any more
 }
+
+const (
+	// lasting is how long a link lasts that did not fail at once.
+	lasting = 5 * time.Second
+	// maxBrief is how many in a row may fail at once before the next is put off.
+	maxBrief = 3
+)
 
 // redial starts the next attempt.
 func (c *Client) redial(now time.Time) {
@@ -147,9 +156,14 @@ func (c *Client) away(err error, now time.Time) {
 	k := &c.course
 	k.graceEnds = now.Add(time.Duration(c.welcome.Resume.GraceMS) * time.Millisecond)
 	k.tried, k.retryAt = 0, now
-	switch codeOf(err, wire.CodeNone) {
-	case wire.CodeGoingAway, wire.CodeOverloaded:
+	if k.brief++; now.Sub(k.welcomed) >= lasting {
+		k.brief = 0
+	}
+	switch code := codeOf(err, wire.CodeNone); {
+	case code == wire.CodeGoingAway, code == wire.CodeOverloaded:
 		k.retryAt = now.Add(c.pause(3)) // everybody else comes back at this moment too
+	case k.brief > maxBrief: // something ends each link as soon as it is welcomed
+		k.retryAt = now.Add(c.pause(k.brief - maxBrief))
 	}
 	if c.next == nil {
 		c.retry(now)

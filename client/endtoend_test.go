@@ -136,6 +136,7 @@ func TestNothingIsLostOrDoubledByCuts(t *testing.T) {
 			both[i] = s
 			c, err := client.Join(t.Context(), client.Options{
 				Dialers: []client.Dialer{s.lines.of(pair), s.lines.of(stream)}, Room: "hall", Identity: fmt.Sprint(i),
+				RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond,
 				Handler: client.Handler{
 					Relayed: func(_ wire.Lane, m wire.Relayed) { s.heard = append(s.heard, binary.LittleEndian.Uint32(m.Payload)) },
 					Peer: func(n wire.PeerNotice) {
@@ -210,7 +211,7 @@ func TestResumeIntoAWorld(t *testing.T) {
 		wrong := 0
 		c, err := client.Join(t.Context(), client.Options{
 			Dialers: []client.Dialer{ls.of(client.Memory(h.sessions, link.Options{}, link.Options{}))},
-			Room:    "sea", Identity: "ann",
+			Room:    "sea", Identity: "ann", RetryMin: time.Millisecond, RetryMax: 20 * time.Millisecond,
 			Handler: client.Handler{Snapshot: func(v *replica.View, a replica.Applied) {
 				for _, id := range a.Spawned {
 					spawned[fmt.Sprintf("%d/%d", id, v.Generation(id))]++

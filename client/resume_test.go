@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/client"
+	"github.com/gatehouse/gatehouse/gateway/link"
 	"github.com/gatehouse/gatehouse/wire"
 )
 
@@ -149,6 +150,35 @@ func TestEveryoneDoesNotComeBackAtOnceToAServerThatGoesAway(t *testing.T) {
 	})
 }
 
+func TestLinksThatDoNotLastArePutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newScript(t)
+		s.links = make(chan *end, 1024)
+		c, e := s.join(client.Options{}, relayWelcome())
+		defer c.Close()
+		links := 0
+		for start := time.Now(); time.Since(start) < 20*time.Second; links++ {
+			e.cut() // as soon as it is welcomed
+			e = s.accept()
+			e.hello()
+			e.tell(wire.KindWelcome, resumedWelcome(links+1, 0))
+			pause()
+		}
+		if links > 20 {
+			t.Errorf("%d links in 20 s", links)
+		}
+		time.Sleep(10 * time.Second) // this one lasts
+		e.say(wire.KindPing, nil)
+		pause()
+		start := time.Now()
+		e.cut()
+		s.accept()
+		if wait := time.Since(start); wait > time.Millisecond {
+			t.Errorf("after one that lasted the next came after %v", wait)
+		}
+	})
+}
+
 func TestGapFailsRequestsAndRestartsTheCounts(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, w := newScript(t), newWorld()
@@ -234,6 +264,7 @@ func TestSessionEndsWith(t *testing.T) {
 				}
 			}()
 		}, wire.CodeSessionExpired},
+		"a link lost without a grant to resume": {func(s *script, e *end) { e.cut() }, wire.CodeNone},
 		"more received than was sent": {func(s *script, e *end) {
 			e.cut()
 			next := s.accept()
@@ -249,7 +280,11 @@ func TestSessionEndsWith(t *testing.T) {
 					s.links = make(chan *end, 1024)
 				}
 				o := client.Options{RetryMax: 30 * time.Second}
-				c, e := s.join(o, relayWelcome())
+				w := relayWelcome()
+				if tc.code == wire.CodeNone {
+					w.Resume = nil
+				}
+				c, e := s.join(o, w)
 				open := make(chan error, 1)
 				if _, err := c.Call("open", nil, func(_ []byte, err error) { open <- err }); err != nil {
 					t.Fatal(err)
@@ -260,7 +295,10 @@ func TestSessionEndsWith(t *testing.T) {
 				case <-time.After(2 * time.Minute):
 					t.Fatal("the session did not end")
 				}
-				want := &wire.Error{Code: tc.code}
+				var want error = &wire.Error{Code: tc.code}
+				if tc.code == wire.CodeNone {
+					want = link.ErrCut
+				}
 				if err := c.Err(); c.State() != client.Closed || !errors.Is(err, want) {
 					t.Errorf("%v with %v, want %v", c.State(), err, want)
 				}

@@ -37,7 +37,7 @@ func (c *Client) welcomed(a *attempt, body []byte, now time.Time) {
 	c.cur, c.next = a, nil
 	a.phase = live
 	k := &c.course
-	k.graceEnds, k.tried = time.Time{}, 0
+	k.graceEnds, k.tried, k.welcomed = time.Time{}, 0, now
 	if k.switching != nil {
 		c.prefer(a.dialer)
 	}

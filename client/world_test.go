@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/json"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gatehouse/gatehouse/authority/replica"
@@ -245,6 +246,29 @@ func TestEventsWaitForTheirTick(t *testing.T) {
 		}
 		if ev := <-events; ev.name != "never" || time.Since(sent) > 300*time.Millisecond {
 			t.Errorf("%q came after %v", ev.name, time.Since(sent))
+		}
+	})
+}
+
+func TestEventsThatWaitAreBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, w := newScript(t), newWorld()
+		told := 0
+		c, e := s.joinWorld(client.Options{Handler: client.Handler{Event: func(wire.Event) { told++ }}}, w)
+		defer c.Close()
+		const all = 2000
+		for range all {
+			e.say(wire.KindEvent, wire.AppendEvent(nil, wire.Event{Tick: w.tick + 100, Name: "later"}))
+		}
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if told != all-1024 {
+			t.Errorf("%d of %d events were told early, want all but 1,024", told, all)
+		}
+		time.Sleep(300 * time.Millisecond)
+		synctest.Wait()
+		if told != all {
+			t.Errorf("%d of %d events were told", told, all)
 		}
 	})
 }
