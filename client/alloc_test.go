@@ -7,7 +7,9 @@ package client_test
 import (
 	"testing"
 
+	"github.com/gatehouse/gatehouse/authority/replica"
 	"github.com/gatehouse/gatehouse/client"
+	"github.com/gatehouse/gatehouse/gateway/link"
 	"github.com/gatehouse/gatehouse/wire"
 )
 
@@ -42,5 +44,41 @@ func TestFastMessagesDoNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(50, receive); n > batch/16 {
 		t.Errorf("%v allocations for %d fast messages", n, batch)
+	}
+}
+
+// A tick in a world: a snapshot comes, an input goes.
+func TestPlayingDoesNotAllocate(t *testing.T) {
+	const warm, counted = 500, 4000
+	s, w := newScript(t), newWorld()
+	applied := make(chan struct{}, 1)
+	hasty := link.Options{FlushWindow: -1}
+	c, e := s.joinWorld(client.Options{
+		Dialers: []client.Dialer{client.Memory(s, hasty, hasty)},
+		Handler: client.Handler{Snapshot: func(*replica.View, replica.Applied) { applied <- struct{}{} }},
+	}, w)
+	defer c.Close()
+	<-applied // the full one
+	e.deaf.Store(true)
+	var bodies [][]byte
+	for range warm + counted + 1 {
+		w.move(int32(w.tick % 1000))
+		w.commit()
+		bodies = append(bodies, e.delta(w))
+	}
+	input := []byte("left")
+	tick := func() {
+		e.say(wire.KindSnapshot, bodies[0])
+		bodies = bodies[1:]
+		<-applied
+		if _, err := c.SendInput(input); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range warm {
+		tick()
+	}
+	if n := testing.AllocsPerRun(counted, tick); n >= 1 {
+		t.Errorf("%v allocations per tick", n)
 	}
 }

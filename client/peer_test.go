@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,6 +31,7 @@ type end struct {
 	link   *link.Link
 	frames chan frame
 	over   chan error
+	deaf   atomic.Bool // what comes is not looked at
 }
 
 type frame struct {
@@ -53,7 +55,7 @@ func (s *script) Opened(l *link.Link) {
 
 func (s *script) Receive(l *link.Link, lane wire.Lane, msg []byte) *wire.Error {
 	e := l.Owner.(*end)
-	for len(msg) > 0 {
+	for len(msg) > 0 && !e.deaf.Load() {
 		k, body, rest, err := wire.NextFrame(msg)
 		if err != nil || k.Lane() != lane && !l.Info().OneStream {
 			s.t.Errorf("the client sent %s on the %s lane: %v", k, lane, err)
