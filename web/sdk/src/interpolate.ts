@@ -88,9 +88,14 @@ export class Interpolator {
     }
   }
 
-  /** Calls fn with every entity that exists at that tick (with a fraction), and forgets those that have gone by then. */
-  each(tick: number, fn: (s: Shown) => void, gone?: (entity: Entity, reason: number) => void): void {
+  /**
+   * Calls fn with every entity that exists at a tick (with a fraction), and forgets
+   * those that have gone by then. The tick may differ by entity: what the player
+   * itself has set going is better shown at the newest tick than in the past.
+   */
+  each(at: number | ((e: Entity) => number), fn: (s: Shown) => void, gone?: (entity: Entity, reason: number) => void): void {
     for (const [entity, track] of this.tracks) {
+      const tick = typeof at === 'number' ? at : at(entity);
       if (track.end <= tick) {
         this.tracks.delete(entity);
         gone?.(entity, track.reason);

@@ -96,6 +96,14 @@ describe('interpolation', () => {
     expect(interpolator.sample(ship, 13)).toBeUndefined();
   });
 
+  test('may show each entity at a tick of its own', () => {
+    const { interpolator, ship, move } = setUp();
+    move(11, 10, 0, 100);
+    const seen: number[] = [];
+    interpolator.each((e) => (e === ship ? 12 : 10), (s) => seen.push(s.values[0]!));
+    expect(seen).toEqual([20]);
+  });
+
   test('keeps a bounded past', () => {
     const { move, at } = setUp();
     for (let tick = 11; tick < 500; tick++) move(tick, tick, 0, 100);

@@ -45,10 +45,22 @@ export class Light {
     for (const l of lamps) {
       paintGlow(g, l.color, camera.screenX(l.x), camera.screenY(l.y), l.radius * camera.scale, l.alpha);
     }
+    this.corners(camera);
     onto.globalCompositeOperation = 'multiply';
     onto.imageSmoothingEnabled = true;
     onto.drawImage(canvas, 0, 0, width * coarse, height * coarse);
     onto.globalCompositeOperation = 'source-over';
+  }
+
+  /** Darkens the corners of the picture. */
+  private corners({ width, height }: Camera): void {
+    const { g } = this;
+    const fade = g.createRadialGradient(width / 2, height / 2, height * 0.42, width / 2, height / 2, Math.hypot(width, height) * 0.56);
+    fade.addColorStop(0, '#ffffff');
+    fade.addColorStop(1, '#7c7f8e');
+    g.globalCompositeOperation = 'multiply';
+    g.fillStyle = fade;
+    g.fillRect(0, 0, width, height);
   }
 
   /** Lights what can be seen from a point, and throws shadows behind walls. */

@@ -62,16 +62,19 @@ export class Scene {
     this.effects.drawGlowing(g, camera);
     for (const s of seen) this.tag(s, me);
     this.effects.drawLabels(g, camera);
-    this.vignette(me);
+    this.hurt(me);
     this.pointer(controls, me);
   }
 
   private collect(now: number): Shown[] {
     const seen: Shown[] = [];
     const { interpolator, room } = this.game;
-    const tick = room.clock.playTick(now);
+    const past = room.clock.playTick(now);
+    const newest = room.clock.serverTick(now);
+    // One's own bolts are shown where they are by now: what one does should be seen at once.
+    const own = (e: Entity): boolean => e.type.index === Type.projectile && e.int(Projectile.owner) === room.you;
     interpolator.each(
-      tick,
+      (e) => (own(e) ? newest : past),
       (s) => {
         seen.push(s);
         if (!this.births.has(s.entity)) this.births.set(s.entity, this.time);
@@ -220,16 +223,16 @@ export class Scene {
     return lamps;
   }
 
-  /** Dark corners, and red ones when the player is hurt. */
-  private vignette(me: Me | undefined): void {
-    const { g, camera } = this;
-    const { width, height } = camera;
-    const health = me === undefined ? fullHealth : me.entity.int(Player.health);
-    const hurt = me !== undefined && isAlive(me.entity.int(Player.flags)) ? Math.max(0, 0.45 - health / fullHealth) / 0.45 : 0;
-    const beat = 0.75 + 0.25 * Math.sin(this.time * 6);
+  /** Red corners when the player is badly hurt. */
+  private hurt(me: Me | undefined): void {
+    if (me === undefined || !isAlive(me.entity.int(Player.flags))) return;
+    const badly = Math.max(0, 0.45 - me.entity.int(Player.health) / fullHealth) / 0.45;
+    if (badly === 0) return;
+    const { g } = this;
+    const { width, height } = this.camera;
     const fade = g.createRadialGradient(width / 2, height / 2, height * 0.42, width / 2, height / 2, Math.hypot(width, height) * 0.56);
-    fade.addColorStop(0, 'rgba(0,0,0,0)');
-    fade.addColorStop(1, hurt > 0 ? `rgba(${Math.round(150 * hurt * beat)},6,14,${0.5 + hurt * 0.3})` : 'rgba(2,3,8,0.5)');
+    fade.addColorStop(0, 'rgba(150,6,14,0)');
+    fade.addColorStop(1, `rgba(150,6,14,${badly * (0.65 + 0.25 * Math.sin(this.time * 6))})`);
     g.fillStyle = fade;
     g.fillRect(0, 0, width, height);
   }
