@@ -55,10 +55,10 @@ type side struct {
 	perConn float64 // KiB of resident memory
 
 	best     result
-	tooMuch  int // the fewest rooms that were too many; 0: not found yet
-	next     int // rooms of the next step
+	tooMuch  int  // the fewest rooms that were too many; 0: not found yet
+	next     int  // rooms of the next step
+	doubted  bool // the step is a second try
 	finished bool
-	failure  error
 }
 
 // step runs one load and moves the search on.
@@ -83,8 +83,14 @@ func (s *side) step(log io.Writer) (result, error) {
 }
 
 // narrow chooses the next load: more while it is kept, then between the most
-// that was kept and the least that was not.
+// that was kept and the least that was not. What was not kept is tried twice: it
+// may have been somebody else's process.
 func (s *side) narrow(r result) {
+	if !r.kept && !s.doubted {
+		s.doubted = true
+		return
+	}
+	s.doubted = false
 	if r.kept {
 		if r.perSecond() > s.best.perSecond() || !s.best.kept {
 			s.best = r

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type server struct {
 // standard output.
 func start(name, pattern string, cmd *exec.Cmd) (*server, error) {
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nobody outlives the bench
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func printTable(out io.Writer, rows []row) {
 		line(w, r.path.title, r.floor, 1, 1, fmt.Sprintf("floor then %.0f\t%.1f", r.path.floorRate, r.path.floorCPU))
 		line(w, "", r.ours, o.perSecond()/max(f.perSecond(), 1), o.perDelivery()/max(f.perDelivery(), 0.001),
 			fmt.Sprintf("target %.0f\t%.1f", r.path.targetRate, r.path.targetCPU))
-		faster = faster || o.perSecond() > f.perSecond()
+		faster = faster || o.perSecond() > 1.05*f.perSecond() && f.kept
 	}
 	_ = w.Flush() // to a terminal or a file, where an error would show anyway
 	if faster {
