@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gatehouse/gatehouse/authority"
+	"github.com/gatehouse/gatehouse/authority/games/arena"
 	"github.com/gatehouse/gatehouse/authority/replica"
 	"github.com/gatehouse/gatehouse/authority/room"
 	"github.com/gatehouse/gatehouse/client"
@@ -30,9 +31,10 @@ func openHouse(t *testing.T, o session.Options) *house {
 	h := &house{t: t, shoal: newShoal()}
 	h.worker = room.NewWorker(room.Options{
 		OnDemand: true,
-		Games:    map[string]authority.Game{"shoal": h.shoal},
+		Games:    map[string]authority.Game{"shoal": h.shoal, arena.Name: arena.New()},
 		Templates: []room.Template{
 			{Pattern: "hall*", Spec: authority.RoomSpec{Kind: authority.KindRelay}},
+			{Pattern: "arena*", Spec: authority.RoomSpec{Kind: authority.KindAuthority, Game: arena.Name, Seed: 1}},
 			{Pattern: "*", Spec: authority.RoomSpec{Kind: authority.KindAuthority, Game: "shoal", Seed: 1}},
 		},
 	})
