@@ -33,12 +33,7 @@ web() {
 	scripts/setup.sh web && (cd web && npm run --silent check && npm test --silent) && scripts/web.sh
 }
 
-browser() {
-	scripts/setup.sh browser && scripts/web.sh && scripts/build.sh || return 1
-	CHROMIUM=$(find_chromium)
-	export CHROMIUM
-	(cd web && npm run --silent e2e)
-}
+browser() { scripts/e2e.sh; }
 
 failed=()
 report=()
