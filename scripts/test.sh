@@ -25,7 +25,9 @@ style() {
 	go vet ./... && go vet -tags noenet ./gateway/enet
 }
 
-units() { packages -vE | xargs go test -race -shuffle=on -timeout=6m; }
+units() {
+	packages -vE | xargs go test -race -shuffle=on -timeout=6m && (cd bench && go vet ./... && go test -shuffle=on -timeout=2m ./...)
+}
 
 transports() { packages -E | xargs go test -race -shuffle=on -timeout=5m; }
 
