@@ -78,6 +78,8 @@ export interface RoomStats {
 }
 
 const requestTimeout = 10_000;
+/** An acknowledgement is repeated when no newer snapshot has come for so long, in ms: it may have been lost. */
+const ackAgain = 250;
 
 /** A room that was joined. Get one from {@link join}. */
 export class Room {
@@ -96,6 +98,7 @@ export class Room {
   private welcome: Welcome | undefined;
   private replica: World | undefined;
   private resyncAsked = false;
+  private ackTimer: ReturnType<typeof setTimeout> | undefined;
   private dropped = 0;
   private resyncs = 0;
 
@@ -271,6 +274,7 @@ export class Room {
   /** Not for applications. */
   closed(e: GatehouseError): void {
     this.held.clear();
+    clearTimeout(this.ackTimer);
     this.enter('closed');
     this.emitter.emit('closed', e);
     this.emitter.clear();
@@ -344,6 +348,16 @@ export class Room {
       this.enter('synchronized');
     }
     if (this.inputs.snapshot(a.full)) this.sendBatch();
+    this.repeatAck();
+  }
+
+  private repeatAck(): void {
+    clearTimeout(this.ackTimer);
+    if (this.current === 'closed') return;
+    this.ackTimer = setTimeout(() => {
+      this.sendBatch();
+      this.repeatAck();
+    }, ackAgain);
   }
 
   private sendBatch(): void {

@@ -42,8 +42,8 @@ export interface Chunk {
 }
 
 /** Most entities alive, and the largest id. */
-const maxEntities = 65_536;
-/** An upper bound of chunks: 65,536 entities of 1,000 bytes fit. */
+const maxEntities = 65_535;
+/** An upper bound of chunks: 65,535 entities of 1,000 bytes fit. */
 const maxChunks = 8192;
 
 /** Thrown where a delta can not stand on what the client holds: it needs a full snapshot. */

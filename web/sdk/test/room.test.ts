@@ -76,6 +76,15 @@ describe('a room with a simulation', () => {
     expect(inputs()[1]).toMatchObject({ acked: 105, missed: ((1n << 64n) - 1n) ^ 0b11110n });
   });
 
+  test('repeats an acknowledgement when no newer snapshot comes', async () => {
+    await full(100, 3);
+    await pass(600);
+    expect(inputs().map((i) => i.acked)).toEqual([100, 100, 100]);
+    void room.leave();
+    await pass(100);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test('repeats inputs until a snapshot names them', async () => {
     await full(100, 3);
     expect([1, 2].map((b) => room.sendInput(Uint8Array.of(b)))).toEqual([1, 2]);

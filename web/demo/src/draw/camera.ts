@@ -11,6 +11,12 @@ export class Camera {
   private shiftY = 0;
   private placed = false;
 
+  /** @param mapWidth, mapHeight in tiles: the view stays near them */
+  constructor(
+    private readonly mapWidth: number,
+    private readonly mapHeight: number,
+  ) {}
+
   /** Fits the view to a surface: about 15 tiles high, or 20 wide on narrow screens. */
   resize(width: number, height: number): void {
     this.width = width;
@@ -20,11 +26,13 @@ export class Camera {
 
   /** Follows a point that is looked at from, leaning a little toward where the player aims. */
   follow(x: number, y: number, leanX: number, leanY: number, passedMs: number): void {
-    const near = this.placed ? 1 - 0.5 ** (passedMs / 70) : 1;
+    let near = this.placed ? 1 - 0.5 ** (passedMs / 70) : 1;
     this.placed = true;
-    this.x += (x + leanX - this.x) * near;
-    this.y += (y + leanY - this.y) * near;
-    if (Math.hypot(x - this.x, y - this.y) > 12) this.placed = false;
+    const toX = within(x + leanX, this.mapWidth, this.width / this.scale);
+    const toY = within(y + leanY, this.mapHeight, this.height / this.scale);
+    if (Math.hypot(toX - this.x, toY - this.y) > 14) near = 1; // a respawn elsewhere
+    this.x += (toX - this.x) * near;
+    this.y += (toY - this.y) * near;
     this.shakeLeft = Math.max(0, this.shakeLeft - passedMs / 1000);
     const force = this.shakeLeft * this.shakeLeft * 0.9;
     this.shiftX = (Math.random() - 0.5) * force;
@@ -51,4 +59,13 @@ export class Camera {
     const sy = this.screenY(y);
     return sx > -margin && sy > -margin && sx < this.width + margin && sy < this.height + margin;
   }
+}
+
+const beyond = 2.5; // tiles of the outside that may be seen
+
+/** Keeps a view of some tiles on a map of some tiles; a map smaller than the view is put in its middle. */
+function within(at: number, map: number, view: number): number {
+  const least = view / 2 - beyond;
+  const most = map - least;
+  return least > most ? map / 2 : Math.min(most, Math.max(least, at));
 }

@@ -12,7 +12,7 @@ import { colorOf, itemColors, paintGlow, playerColors, projectileColors } from '
 
 /** Scene paints the arena: ground, bodies, light, glow, names; in that order. */
 export class Scene {
-  readonly camera = new Camera();
+  readonly camera: Camera;
   private readonly g: CanvasRenderingContext2D;
   private readonly ground: Ground;
   private readonly light: Light;
@@ -27,6 +27,7 @@ export class Scene {
     private readonly onGone: (entity: Entity, reason: number) => void,
   ) {
     this.g = canvas.getContext('2d', { alpha: false }) as CanvasRenderingContext2D;
+    this.camera = new Camera(game.grid.width, game.grid.height);
     this.ground = new Ground(game.grid);
     this.light = new Light(game.grid);
     this.resize();

@@ -88,7 +88,7 @@ export class Hud {
 
   private enemyName(id: number): string {
     const e = this.game.room.world.entities.get(id);
-    return e?.type.index === Type.enemy ? `a ${breeds[e.int(0)]?.name ?? 'creature'}` : 'the arena';
+    return e?.type.index === Type.enemy ? `A ${breeds[e.int(0)]?.name ?? 'creature'}` : 'The arena';
   }
 
   private paintMatch(): void {
@@ -126,7 +126,7 @@ export class Hud {
       this.killer = '';
       return;
     }
-    setText(byId('deathBy'), this.killer === '' ? '' : `by ${this.killer}`);
+    setText(byId('deathBy'), this.killer === '' ? '' : `by ${this.killer.replace(/^(A|The) /, (word) => word.toLowerCase())}`);
     const wait = me.entity.int(Player.wait);
     const button = byId<HTMLButtonElement>('respawn');
     button.disabled = wait > 0;
