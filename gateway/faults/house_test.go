@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -25,7 +26,16 @@ import (
 	"github.com/gatehouse/gatehouse/gateway/session"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// parallel is how many of these tests run at a time, unless the command line says:
+// they wait for timers and for the network, not for a processor.
+const parallel = 12
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds waits for what must come, where nothing tighter is asked.
 const patience = 20 * time.Second
