@@ -26,7 +26,8 @@ static bool watch(gh_carrier *c, ENetSocket socket) {
 	c->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	c->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	// Edge-triggered, so that the eventfd need not be read.
-	struct epoll_event on_socket = {.events = EPOLLIN}, on_wake = {.events = EPOLLIN | EPOLLET};
+	struct epoll_event on_socket = {.events = EPOLLIN, .data.u32 = GH_AT_SOCKET};
+	struct epoll_event on_wake = {.events = EPOLLIN | EPOLLET, .data.u32 = GH_WOKEN};
 	if (c->wake_fd >= 0 && c->poll_fd >= 0 && epoll_ctl(c->poll_fd, EPOLL_CTL_ADD, socket, &on_socket) == 0 &&
 	    epoll_ctl(c->poll_fd, EPOLL_CTL_ADD, c->wake_fd, &on_wake) == 0)
 		return true;
@@ -94,9 +95,12 @@ void gh_wake(gh_carrier *c) {
 
 int gh_poll_fd(const gh_carrier *c) { return c->poll_fd; }
 
-bool gh_ready(gh_carrier *c) {
+int gh_ready(gh_carrier *c) {
 	struct epoll_event events[2];
-	return epoll_wait(c->poll_fd, events, 2, 0) > 0;
+	int why = 0;
+	for (int n = epoll_wait(c->poll_fd, events, 2, 0); n > 0; n--)
+		why |= (int)events[n - 1].data.u32;
+	return why;
 }
 
 gh_slot *gh_slots(gh_carrier *c) { return c->slots; }

@@ -93,14 +93,16 @@ void gh_close(gh_carrier *c);
 // gh_poll_fd is readable when the socket is, or after gh_wake. Its caller closes it.
 int gh_poll_fd(const gh_carrier *c);
 
-// gh_ready says whether it is, and forgets gh_wake.
-bool gh_ready(gh_carrier *c);
+// gh_ready says why it is, 0 if it is not, and forgets gh_wake.
+enum { GH_AT_SOCKET = 1, GH_WOKEN = 2 };
+int gh_ready(gh_carrier *c);
 
 // gh_wake makes it so. From any thread.
 void gh_wake(gh_carrier *c);
 
 // gh_turn does the ops, sends, receives and fills events (room for GH_EVENTS). It
-// never waits. It returns the number of events, or -1 if the socket failed.
+// never waits. It returns the number of events, or -1 if the socket failed
+// again and again.
 int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer, gh_event *events);
 
 // gh_rest_ms returns how long the host may go without a turn if nothing comes.

@@ -137,6 +137,24 @@ func TestHandlerErrorClosesWithItsCode(t *testing.T) {
 	}
 }
 
+// A busy link sends several frames together; what waits for others is not lost.
+func TestABusyLinkCoalesces(t *testing.T) {
+	t.Parallel()
+	server, client, at, to := pair(t)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	const frames = 600
+	for i := range frames {
+		<-tick.C
+		at.Send(numbered(wire.KindEvent, i, 32))
+	}
+	client.await(t, "every frame", func() bool { return len(client.frames(to, wire.Reliable)) == frames })
+	if messages := len(client.received[to]); messages > frames/2 {
+		t.Errorf("%d frames, a millisecond apart, left in %d messages", frames, messages)
+	}
+	exchange(t, server, client, at, to)
+}
+
 func TestSizesAroundTheLimits(t *testing.T) {
 	t.Parallel()
 	const head = wire.MaxHeader

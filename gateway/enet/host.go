@@ -44,11 +44,9 @@ const (
 	// busyWait is how long a host that has just sent waits before it looks for what
 	// ENet's timers want.
 	busyWait = 10 * time.Millisecond
-	// maxFailures of the socket in a row end the host.
-	maxFailures = 500
+	// holdGrid is what the times are rounded to until which links are held.
+	holdGrid = 2 * time.Millisecond
 )
-
-var errSocket = errors.New("enet: the socket failed")
 
 // host is an ENet host with its links. See the package comment for who owns it.
 type host struct {
@@ -62,6 +60,7 @@ type host struct {
 	isReady func(uintptr) bool
 	handler link.Handler
 	opts    link.Options
+	born    time.Time
 	dialed  chan answer // of a dialing host, else nil
 	done    chan struct{}
 
@@ -76,6 +75,7 @@ type host struct {
 	// owned by the owner
 	conns    []*conn // by slot
 	open     int
+	held     []*conn // back, for more to come
 	ready    []*conn // with something to pack
 	blocked  []*conn // with reliable messages that ENet has no room for
 	closing  []*conn
@@ -83,7 +83,9 @@ type host struct {
 	ops      []C.gh_op
 	buffer   []byte
 	events   []C.gh_event // C memory: cgo need not look through it for Go pointers
-	failures int
+	dueAt    time.Time    // of the first one held, zero for none
+	turnedAt time.Time
+	turnDue  bool      // for what came, or for a timer
 	stopAt   time.Time // by when all have gone, once stopping
 	answered bool      // dialed was
 
@@ -128,14 +130,19 @@ func newHost(inner goenet.Host, o Options, handler link.Handler) (*host, error) 
 		chost:   chost,
 		carrier: carrier,
 		slots:   unsafe.Slice(C.gh_slots(carrier), o.Slots),
-		isReady: func(uintptr) bool { return bool(C.gh_ready(carrier)) },
 		handler: handler,
 		opts:    o.Link,
+		born:    time.Now(),
 		done:    make(chan struct{}),
 		conns:   make([]*conn, o.Slots),
 		ops:     make([]C.gh_op, 0, C.GH_OPS),
 		buffer:  make([]byte, 0, bufferBytes),
 		events:  unsafe.Slice((*C.gh_event)(events), C.GH_EVENTS),
+	}
+	h.isReady = func(uintptr) bool {
+		came := C.gh_ready(carrier)
+		h.turnDue = h.turnDue || came&C.GH_AT_SOCKET != 0
+		return came != 0
 	}
 	if err := h.watch(int(C.gh_poll_fd(carrier))); err != nil {
 		C.gh_close(carrier)
@@ -193,9 +200,6 @@ func addrPort(ip C.enet_uint32, port C.enet_uint16) netip.AddrPort {
 
 // mark tells the owner that c has something for it. Any goroutine, any time.
 func (h *host) mark(c *conn) {
-	if !c.marked.CompareAndSwap(false, true) {
-		return
-	}
 	h.mu.Lock()
 	h.marked = append(h.marked, c)
 	h.mu.Unlock()

@@ -26,37 +26,31 @@ func (h *host) run() {
 		if h.over(now) {
 			return
 		}
-		busy := len(h.ops) > 0
-		n := h.turn()
-		if n < 0 {
-			if h.failures++; h.failures == maxFailures {
-				h.abandon(errSocket)
-				return
-			}
-		} else {
-			h.failures = 0
+		busy, n := len(h.ops) > 0, 0
+		if busy || h.turnDue || now.Sub(h.turnedAt) >= busyWait {
+			n = h.turn(now)
 		}
 		for i := range h.events[:max(n, 0)] {
 			h.handle(&h.events[i])
 		}
 		if n <= 0 && len(h.ready) == 0 {
-			h.sleep(busy || n < 0)
+			h.sleep(busy)
 		}
 	}
 }
 
-// collect moves to ready the links that were marked and those that ENet has room
-// for again.
+// collect moves to ready the links that were marked, those that were held long
+// enough, and those that ENet has room for again.
 func (h *host) collect(now time.Time) {
 	h.mu.Lock()
 	h.marked, h.spare = h.spare[:0], h.marked
 	stopping := h.stopping
 	h.mu.Unlock()
 	for _, c := range h.spare {
-		c.marked.Store(false)
-		h.makeReady(c)
+		h.serve(c)
 	}
 	clear(h.spare)
+	h.release(now)
 	h.blocked = slices.DeleteFunc(h.blocked, func(c *conn) bool {
 		c.blocked = !c.ended && h.slots[c.slot].unacked >= maxUnacked
 		if !c.blocked {
@@ -74,6 +68,27 @@ func (h *host) collect(now time.Time) {
 	}
 }
 
+func (h *host) serve(c *conn) {
+	c.held = false
+	c.hurried.Store(false)
+	c.marked.Store(false)
+	h.makeReady(c)
+}
+
+// release serves the held links that are due.
+func (h *host) release(now time.Time) {
+	h.dueAt = time.Time{}
+	h.held = slices.DeleteFunc(h.held, func(c *conn) bool {
+		if c.held && (c.ended || !now.Before(c.due)) {
+			h.serve(c)
+		}
+		if c.held && (h.dueAt.IsZero() || c.due.Before(h.dueAt)) {
+			h.dueAt = c.due
+		}
+		return !c.held
+	})
+}
+
 func (h *host) makeReady(c *conn) {
 	if !c.ready {
 		c.ready = true
@@ -84,11 +99,34 @@ func (h *host) makeReady(c *conn) {
 // packReady packs links until the turn is full; the others are first in the next.
 func (h *host) packReady(now time.Time) {
 	done := 0
-	for done < len(h.ready) && h.pack(h.ready[done], now) {
-		h.ready[done].ready = false
+	for _, c := range h.ready {
+		before := len(h.ops)
+		if !h.pack(c, now) {
+			break
+		}
+		c.ready = false
 		done++
+		if len(h.ops) > before {
+			h.hold(c, now)
+		}
 	}
 	h.ready = slices.Delete(h.ready, 0, done)
+}
+
+// hold keeps a busy link that has just sent back for a while, so that what follows
+// leaves together, and in one turn with that of others. It stays marked, so that
+// nobody wakes the owner for it but with what can not wait.
+func (h *host) hold(c *conn, now time.Time) {
+	hold := c.link.Hold(now)
+	if hold <= 0 || c.finished || !c.marked.CompareAndSwap(false, true) {
+		return
+	}
+	due := now.Add(hold).Sub(h.born)
+	c.held, c.due = true, h.born.Add(due-due%holdGrid)
+	h.held = append(h.held, c)
+	if h.dueAt.IsZero() || c.due.Before(h.dueAt) {
+		h.dueAt = c.due
+	}
 }
 
 // pack adds what a link has to send to the turn. It reports false if the turn is
@@ -198,7 +236,8 @@ func (h *host) over(now time.Time) bool {
 	return !h.stopAt.IsZero() || h.dialed != nil && h.answered
 }
 
-// sleep waits until there is something to do, or ENet's timers want to be served.
+// sleep waits until there is something to do, a held link is due, or ENet's timers
+// want to be served.
 func (h *host) sleep(busy bool) {
 	h.asleep.Store(true)
 	h.mu.Lock()
@@ -206,20 +245,28 @@ func (h *host) sleep(busy bool) {
 	h.mu.Unlock()
 	if !news {
 		wait := busyWait
-		if !busy && len(h.closing) == 0 { // or else it is not worth looking at every slot
+		if !busy && len(h.closing)+len(h.held) == 0 { // or else it is not worth looking at every slot
 			wait = time.Duration(C.gh_rest_ms(h.carrier)) * time.Millisecond
 		}
-		h.poll.SetReadDeadline(time.Now().Add(wait))
-		h.polled.Read(h.isReady) // also its deadline is a reason for a turn
+		deadline := time.Now().Add(wait)
+		holding := !h.dueAt.IsZero() && h.dueAt.Before(deadline)
+		if holding {
+			deadline = h.dueAt
+		}
+		h.poll.SetReadDeadline(deadline)
+		timeout := h.polled.Read(h.isReady) != nil
+		h.turnDue = h.turnDue || timeout && !holding
 	}
 	h.asleep.Store(false)
 }
 
 // turn is one call into C. It returns the number of events, or -1.
-func (h *host) turn() int {
+func (h *host) turn(now time.Time) int {
+	h.turnedAt = now
 	n := C.gh_turn(h.carrier, unsafe.SliceData(h.ops), C.int(len(h.ops)),
 		(*C.uint8_t)(unsafe.SliceData(h.buffer)), &h.events[0])
 	h.ops, h.buffer = h.ops[:0], h.buffer[:0]
+	h.turnDue = n != 0 // there may be more, and there is something to acknowledge
 	counts := C.gh_counted(h.carrier)
 	h.counts[0].Store(uint64(counts.connects_shed))
 	h.counts[1].Store(uint64(counts.datagrams_refused))
@@ -259,6 +306,7 @@ func (h *host) connected(e *C.gh_event) {
 	h.conns[c.slot] = c
 	h.open++
 	c.link = link.New(c, h.handler, h.opts)
+	c.shared.Store(c.link)
 	h.answer(c.link, nil)
 	if !h.stopAt.IsZero() {
 		c.link.Close(goingAway())

@@ -117,6 +117,8 @@ type Link struct {
 	queue queue
 
 	sim *conditioner // nil without netsim
+
+	pace pacer // owned by a writer that calls Hold
 }
 
 // New returns a link over conn. The transport calls it when a connection is
