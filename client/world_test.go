@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -253,8 +254,8 @@ func TestEventsWaitForTheirTick(t *testing.T) {
 func TestEventsThatWaitAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, w := newScript(t), newWorld()
-		told := 0
-		c, e := s.joinWorld(client.Options{Handler: client.Handler{Event: func(wire.Event) { told++ }}}, w)
+		var told atomic.Int64
+		c, e := s.joinWorld(client.Options{Handler: client.Handler{Event: func(wire.Event) { told.Add(1) }}}, w)
 		defer c.Close()
 		const all = 2000
 		for range all {
@@ -262,13 +263,13 @@ func TestEventsThatWaitAreBounded(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 		synctest.Wait()
-		if told != all-1024 {
-			t.Errorf("%d of %d events were told early, want all but 1,024", told, all)
+		if n := told.Load(); n != all-1024 {
+			t.Errorf("%d of %d events were told early, want all but 1,024", n, all)
 		}
 		time.Sleep(300 * time.Millisecond)
 		synctest.Wait()
-		if told != all {
-			t.Errorf("%d of %d events were told", told, all)
+		if n := told.Load(); n != all {
+			t.Errorf("%d of %d events were told", n, all)
 		}
 	})
 }
