@@ -1,6 +1,6 @@
 import { GatehouseError, type Entity, type Room } from '../../sdk/src/index.js';
 import {
-  Door, Enemy, Gone, ItemKind, Player, Projectile, Type, breeds, fromAim, itemNames,
+  Door, Enemy, Gone, Player, Projectile, Type, breeds, fromAim, itemNames,
   type ArenaEvent, type Damage, type Intent,
 } from './arena/contract.js';
 import { Controls, type Action } from './arena/controls.js';
@@ -134,14 +134,10 @@ export class Play {
 
   private damage({ target, amount, source }: Damage): void {
     const e = this.room.world.entities.get(target);
-    if (e === undefined) return;
+    if (e === undefined || document.hidden) return;
     const me = this.game.me(performance.now());
     const own = e === me?.entity;
     const { x, y } = own && me !== undefined ? me : placeOf(e);
-    if (amount < 0) {
-      this.effects.label(x, y - 0.5, `+${-amount}`, '#5dfc9a');
-      return;
-    }
     this.effects.flash(target);
     this.effects.label(x, y - 0.45, String(amount), own ? '#ff7b7b' : '#ffe9a8', amount >= 20 ? 1.25 : 1);
     const from = this.room.world.entities.get(source);
@@ -157,6 +153,7 @@ export class Play {
 
   private happened(e: ArenaEvent): void {
     this.hud.tell(e);
+    if (document.hidden) return; // nothing is painted: effects would pile up
     if (e.type === 'kill') {
       const { x, y, kind, victim_peer } = e.payload;
       const player = this.game.playerOf(victim_peer);
@@ -172,7 +169,7 @@ export class Play {
       const color = colorOf(itemColors, e.payload.kind);
       this.effects.burst(at.x, at.y, color, 16, 3, { size: 0.08, life: 0.6 });
       this.effects.wave(at.x, at.y, color, 0.8);
-      if (e.payload.peer === this.room.you && e.payload.kind !== ItemKind.health) {
+      if (e.payload.peer === this.room.you) {
         this.effects.label(at.x, at.y - 0.6, itemNames[e.payload.kind] ?? '', color, 0.85);
       }
     } else if (e.type === 'respawn') {

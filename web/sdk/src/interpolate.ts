@@ -41,6 +41,8 @@ export interface Shown {
 }
 
 const kept = 32; // samples of a track
+/** Ticks after which an ended track is forgotten even if nobody has shown its end: a hidden page shows nothing. */
+const unshown = 150;
 
 /**
  * Interpolator shows entities as they were a few ticks ago, between the two
@@ -49,6 +51,7 @@ const kept = 32; // samples of a track
  */
 export class Interpolator {
   private readonly tracks = new Map<Entity, Track>();
+  private ended: Track[] = []; // oldest first
   private newest = 0;
   private readonly extrapolate: number;
   private readonly jump: number;
@@ -70,7 +73,11 @@ export class Interpolator {
       if (track !== undefined) {
         track.end = a.tick;
         track.reason = reason;
+        this.ended.push(track);
       }
+    }
+    while (this.ended[0] !== undefined && this.ended[0].end < a.tick - unshown) {
+      this.tracks.delete((this.ended.shift() as Track).entity);
     }
     for (const entity of a.spawned) {
       const rules = this.blends[entity.type.name] ?? {};
@@ -115,6 +122,7 @@ export class Interpolator {
   /** Forgets everything: the world was replaced. */
   clear(): void {
     this.tracks.clear();
+    this.ended = [];
     this.newest = 0;
   }
 

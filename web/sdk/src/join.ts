@@ -61,8 +61,12 @@ export function join(options: JoinOptions): Promise<Room> {
     const session = new Session(dialer, hello, room);
     room.bind(session);
     options.onRoom?.(room);
-    room.on('closed', (e: GatehouseError) => reject(e)); // without effect once it has resolved
-    globalThis.addEventListener?.('online', () => session.retryNow());
+    const online = (): void => session.retryNow();
+    globalThis.addEventListener?.('online', online);
+    room.on('closed', (e: GatehouseError) => {
+      globalThis.removeEventListener?.('online', online);
+      reject(e); // without effect once it has resolved
+    });
     session.join().catch(reject);
   });
 }

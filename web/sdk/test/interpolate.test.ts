@@ -96,6 +96,16 @@ describe('interpolation', () => {
     expect(interpolator.sample(ship, 13)).toBeUndefined();
   });
 
+  test('forgets what has ended although nobody looks', () => {
+    const { interpolator, ship, record } = setUp();
+    record(11, { despawned: [{ entity: ship, reason: 1 }] });
+    for (let tick = 12; tick < 200; tick++) record(tick, {});
+    const seen: Entity[] = [];
+    interpolator.each(5, (s) => seen.push(s.entity), (e) => seen.push(e));
+    interpolator.each(500, (s) => seen.push(s.entity), (e) => seen.push(e));
+    expect(seen).toEqual([]);
+  });
+
   test('may show each entity at a tick of its own', () => {
     const { interpolator, ship, move } = setUp();
     move(11, 10, 0, 100);

@@ -1,4 +1,4 @@
-import { Match, Phase, Player, Type, fullHealth, itemNames, breeds, type ArenaEvent } from '../arena/contract.js';
+import { ItemKind, Match, Phase, Player, Type, fullHealth, itemNames, breeds, type ArenaEvent } from '../arena/contract.js';
 import { isAlive, type Game, type Me } from '../arena/game.js';
 import { colorOf, playerColors } from '../draw/palette.js';
 import { byId, make, setText } from './dom.js';
@@ -53,7 +53,7 @@ export class Hud {
         return;
       }
       case 'pickup':
-        if (e.payload.peer === this.game.room.you && e.payload.kind !== 4) this.feed(['You', ' took ', itemNames[e.payload.kind] ?? 'something'], true);
+        if (e.payload.peer === this.game.room.you && e.payload.kind !== ItemKind.gem) this.feed(['You', ' took ', itemNames[e.payload.kind] ?? 'something'], true);
         return;
       case 'wave':
         return this.banner(`Wave ${e.payload.wave}`, 'They come in greater numbers');
