@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -65,7 +66,7 @@ func (k key) set(v reflect.Value, text string) error {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		if len(k.enum) > 0 && !contains(k.enum, text) {
+		if len(k.enum) > 0 && !slices.Contains(k.enum, text) {
 			return fmt.Errorf("%q is not one of them", text)
 		}
 		v.SetString(text)
@@ -168,13 +169,4 @@ func names(keys []key) []string {
 		all[i] = k.name
 	}
 	return all
-}
-
-func contains(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }

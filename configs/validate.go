@@ -137,7 +137,7 @@ func (k *check) templates(games []string) {
 			k.fault(at("kind"), "relay or authority", "is missing")
 		case t.Kind == "relay" && t.Game != "":
 			k.fault(at("game"), "none, or kind authority", "%q: a relay room simulates nothing", t.Game)
-		case t.Kind == "authority" && games != nil && !contains(games, t.Game):
+		case t.Kind == "authority" && games != nil && !slices.Contains(games, t.Game):
 			k.fault(at("game"), strings.Join(games, " or "), "%q is not a game of this program", t.Game)
 		}
 	}

@@ -42,11 +42,8 @@ type process struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	// A second signal ends the process at once, as it does by default.
-	context.AfterFunc(ctx, stop)
-	code := run(os.Args[1:], &process{ctx: ctx, environ: os.Environ(), out: os.Stdout, err: os.Stderr})
-	os.Exit(code) //nolint:gocritic // stop has nothing left to do
+	context.AfterFunc(ctx, stop) // so that a second signal ends the process at once
+	os.Exit(run(os.Args[1:], &process{ctx: ctx, environ: os.Environ(), out: os.Stdout, err: os.Stderr}))
 }
 
 // run parses the arguments, runs the subcommand and returns the exit code.

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// served is gatehouse serve --dev as a process of its own.
+type served struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	printed map[string]string // address by its title
+	errs    *lockedBuffer
+	http    *http.Client
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func serve(t *testing.T, args ...string) *served {
+	t.Helper()
+	free := []string{"serve", "--dev"}
+	for _, key := range []string{"http.listen", "admin.listen", "enet.listen", "rtc.udp_listen", "rtc.tcp_listen"} {
+		free = append(free, "--set", key+"=127.0.0.1:0")
+	}
+	s := &served{t: t, cmd: exec.Command(os.Args[0], append(free, args...)...), printed: map[string]string{}, errs: &lockedBuffer{},
+		http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
+	s.cmd.Env = []string{beGatehouse + "=1"}
+	for _, pair := range os.Environ() {
+		if !strings.HasPrefix(pair, "GATEHOUSE_") { // whoever runs the tests may have some
+			s.cmd.Env = append(s.cmd.Env, pair)
+		}
+	}
+	s.cmd.Stderr = s.errs
+	out, err := s.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.http.CloseIdleConnections()
+		_ = s.cmd.Process.Kill() // has ended, if all went well
+		_ = s.cmd.Wait()
+	})
+	line := regexp.MustCompile(`^  (\w+) +(\S+)`)
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if m := line.FindStringSubmatch(lines.Text()); m != nil {
+			s.printed[m[1]] = m[2]
+			if m[1] == "Metrics" {
+				return s
+			}
+		}
+	}
+	t.Fatalf("does not start: %s", s.errs)
+	return nil
+}
+
+func (s *served) get(url string) (status int, body string) {
+	s.t.Helper()
+	w, err := s.http.Get(url)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(w.Body); err != nil {
+		s.t.Fatal(err)
+	}
+	return w.StatusCode, b.String()
+}
+
+// end waits until the process has ended by itself and returns its exit code.
+func (s *served) end() int {
+	s.t.Helper()
+	ended := make(chan struct{})
+	go func() { _ = s.cmd.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return s.cmd.ProcessState.ExitCode()
+	case <-time.After(patience):
+		s.t.Fatalf("does not end: %s", s.errs)
+		return -1
+	}
+}
+
+func (s *served) signal(sig os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func TestServeForDevelopers(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--bots=3")
+	for _, title := range []string{"Play", "WebSocket", "WebRTC", "ENet", "Rooms", "Admin", "Metrics"} {
+		if !strings.Contains(s.printed[title], "127.0.0.1:") || strings.HasSuffix(s.printed[title], ":0") {
+			t.Errorf("address of %s: %q", title, s.printed[title])
+		}
+	}
+	if status, body := s.get(s.printed["Play"] + "healthz"); status != 200 || body != "ok\n" {
+		t.Errorf("/healthz: %d %s", status, body)
+	}
+	if status, body := s.get(s.printed["Play"]); status != 200 || !strings.Contains(body, "<") {
+		t.Errorf("the page: %d %s", status, body)
+	}
+	bots := regexp.MustCompile(`"name":"arena","kind":"authority","game":"arena","members":3`)
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		_, body := s.get(s.printed["Rooms"])
+		if bots.MatchString(body) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("no arena with three bots: %s", body)
+		}
+	}
+	s.signal(syscall.SIGTERM)
+	if code := s.end(); code != exitOK {
+		t.Errorf("exit code %d after SIGTERM: %s", code, s.errs)
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--bots=0", "--set", "sessions.drain_deadline=10m")
+	c := runBots(t, s, "ws", "10m", "1")
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, body := s.get(s.printed["Rooms"]); strings.Contains(body, `"members":1`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the bot does not join")
+		}
+	}
+	s.signal(os.Interrupt)
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if status, _ := s.get(s.printed["Play"] + "readyz"); status == http.StatusServiceUnavailable {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("does not drain")
+		}
+	}
+	s.signal(os.Interrupt)
+	start := time.Now()
+	if code := s.end(); code == exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("took %s", took)
+	}
+	c.stop()
+}
+
+func TestTakenPortIsOneClearError(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "--bots=0")
+	address := strings.TrimSuffix(strings.TrimPrefix(s.printed["Play"], "http://"), "/")
+	code, out, errs := command(t, []string{}, "serve", "--dev", "--set", "http.listen="+address,
+		"--set", "admin.listen=127.0.0.1:0", "--set", "enet.listen=127.0.0.1:0", "--set", "rtc.udp_listen=127.0.0.1:0", "--set", "rtc.tcp_listen=127.0.0.1:0")
+	if code != exitFailed || !strings.Contains(errs, "http.listen") || !strings.Contains(errs, "in use") || out != "" {
+		t.Errorf("%d %q %q", code, out, errs)
+	}
+	s.signal(syscall.SIGTERM)
+	if code := s.end(); code != exitOK {
+		t.Errorf("exit code %d: %s", code, s.errs)
+	}
+}
