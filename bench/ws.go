@@ -27,9 +27,10 @@ type wsLoad struct {
 }
 
 type wsConn struct {
-	fd   int
-	file io.Closer
-	rest []byte // an incomplete frame
+	fd    int
+	file  io.Closer
+	first []byte // frames that came in one message with the welcome
+	rest  []byte // an incomplete WebSocket frame
 }
 
 func newWSLoad(addr string) func(receive) carrier {
@@ -49,8 +50,11 @@ func (w *wsLoad) Join(rooms []string) error {
 			return fmt.Errorf("player %d: %w", len(w.conns), err)
 		}
 		w.conns = append(w.conns, c)
+		if err := w.got(len(w.conns)-1, wire.Reliable, c.first); err != nil {
+			return err
+		}
 		early := c.rest
-		c.rest = nil
+		c.first, c.rest = nil, nil
 		if err := w.feed(len(w.conns)-1, early); err != nil {
 			return err
 		}
@@ -87,11 +91,8 @@ func (w *wsLoad) dial(room string) (*wsConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(left) > 0 {
-		return nil, fmt.Errorf("%d bytes came in one message with the welcome", len(left))
-	}
 	buffered, _ := r.Peek(r.Buffered())
-	c := &wsConn{rest: append([]byte(nil), buffered...)}
+	c := &wsConn{first: left, rest: append([]byte(nil), buffered...)}
 	_ = conn.SetDeadline(time.Time{})
 	// A duplicate of the descriptor, which the runtime's poller does not know.
 	f, err := conn.(*net.TCPConn).File()
