@@ -10,10 +10,10 @@
 // One goroutine, the owner, has the ENet host and makes every cgo call that
 // touches it; it is reader and writer of all the host's links. Its loop is a
 // series of turns: pack what links have to send, then one call into C (carrier.c)
-// that sends it, reads the socket and reports what happened, or else waits for the
-// socket and for an eventfd that [link.Conn.Wake] writes when the owner may be
-// asleep. Listener and every dialed link have an owner each; [Listener.Close]
-// waits for its own, a dialed link's ends with the link.
+// that sends it, reads the socket and reports what happened. With nothing to do it
+// waits for the socket and for an eventfd, which [link.Conn.Wake] writes only when
+// the owner may be asleep. A Listener and every dialed link have an owner each;
+// [Listener.Close] waits for its own, a dialed link's ends with the link.
 //
 // go-enet makes and destroys hosts and connects. It has no call for the rest:
 // its Service blocks in C where no send can reach it, costs a call for each event,
@@ -40,5 +40,6 @@
 // ENet queues without limit. The owner packs reliable messages for a peer only
 // while less than [maxUnacked] of it waits for acknowledgement, and unreliable ones
 // only when the last have left: so the link's queues are the bound, and a client
-// that does not read becomes a slow consumer there.
+// that does not read becomes a slow consumer there. A busy link is held back for
+// its window after each flush (hold), so that its frames leave in fewer datagrams.
 package enet

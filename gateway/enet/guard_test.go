@@ -182,6 +182,10 @@ func TestMalformedDatagramsEndAtMostTheirSender(t *testing.T) {
 		}
 	}
 	exchange(t, server, client, at, to)
+	for range 20_000 { // a socket that is fed nothing else still serves its peers
+		sock.WriteToUDPAddrPort(make([]byte, 5000), l.Addr())
+	}
+	exchange(t, server, client, at, to)
 	exchange(t, server, client, at, dialAgain(t, l, client, to))
 }
 

@@ -39,8 +39,8 @@ const (
 	maxWaiting = 2 * maxPacket
 	// maxUnacked is ENet's own window: more would wait unsent.
 	maxUnacked = 64 << 10
-	// bufferBytes hold a turn's messages.
-	bufferBytes = 512 << 10
+	// maxBuffer holds a turn's messages; a host of few slots has less.
+	maxBuffer = 512 << 10
 	// busyWait is how long a host that has just sent waits before it looks for what
 	// ENet's timers want.
 	busyWait = 10 * time.Millisecond
@@ -77,7 +77,7 @@ type host struct {
 	open     int
 	held     []*conn // back, for more to come
 	ready    []*conn // with something to pack
-	blocked  []*conn // with reliable messages that ENet has no room for
+	blocked  []*conn // that ENet has no room for
 	closing  []*conn
 	spare    []*conn // the other half of marked's double buffer
 	ops      []C.gh_op
@@ -136,7 +136,7 @@ func newHost(inner goenet.Host, o Options, handler link.Handler) (*host, error) 
 		done:    make(chan struct{}),
 		conns:   make([]*conn, o.Slots),
 		ops:     make([]C.gh_op, 0, C.GH_OPS),
-		buffer:  make([]byte, 0, bufferBytes),
+		buffer:  make([]byte, 0, min(maxBuffer, (1+o.Slots)<<16)),
 		events:  unsafe.Slice((*C.gh_event)(events), C.GH_EVENTS),
 	}
 	h.isReady = func(uintptr) bool {

@@ -52,7 +52,8 @@ func (h *host) collect(now time.Time) {
 	clear(h.spare)
 	h.release(now)
 	h.blocked = slices.DeleteFunc(h.blocked, func(c *conn) bool {
-		c.blocked = !c.ended && h.slots[c.slot].unacked >= maxUnacked
+		s := &h.slots[c.slot]
+		c.blocked = !c.ended && (s.unacked >= maxUnacked || s.unsent > 0)
 		if !c.blocked {
 			h.makeReady(c)
 		}
@@ -146,10 +147,8 @@ func (h *host) pack(c *conn, now time.Time) bool {
 		more = false
 		for lane := wire.Reliable; lane <= wire.Unreliable; lane++ {
 			switch {
-			case lane == wire.Reliable && unacked >= maxUnacked:
+			case lane == wire.Reliable && unacked >= maxUnacked, lane == wire.Unreliable && !sent:
 				h.block(c)
-				continue
-			case lane == wire.Unreliable && !sent:
 				continue
 			case !h.hasRoom():
 				return false
