@@ -1,4 +1,4 @@
-import type { TransportChoice } from '../../../sdk/src/index.js';
+import { GatehouseError, type TransportChoice } from '../../../sdk/src/index.js';
 import { playerColors } from '../draw/palette.js';
 import { byId } from './dom.js';
 
@@ -58,7 +58,7 @@ export class Start {
       await this.play(choice);
       byId('start').hidden = true;
     } catch (e) {
-      this.show(e instanceof Error ? e.message : String(e));
+      this.show(e instanceof GatehouseError ? `Could not join: ${e.reason}.` : String((e as Error).message));
     } finally {
       button.disabled = false;
       button.textContent = 'Play';
