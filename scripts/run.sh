@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 scripts/build.sh
 if ! node_fits; then
-	say "Node.js 20.19 or later is not here: the server runs without its pages. https://nodejs.org"
+	say "Node.js 20.19 or later is not here, so the pages are left out (or as old as web/dist is). https://nodejs.org"
 elif ! scripts/web.sh; then
 	say "The pages could not be built (see above): the server runs without them."
 fi
