@@ -253,7 +253,7 @@ export class Room {
   /** Not for applications. */
   welcomed(w: Welcome): void {
     const first = this.welcome === undefined;
-    this.welcome = first ? w : { ...w, ...(w.schema === undefined ? { schema: this.welcome?.schema } : {}) } as Welcome;
+    this.welcome = w;
     if (w.peers !== undefined) this.takeRoster(w.peers);
     this.inputs.forget();
     if (first && w.schema !== undefined) {
