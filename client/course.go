@@ -15,7 +15,7 @@ import (
 type course struct {
 	dialers   []Dialer
 	at        int // the dialer of the next attempt
-	tried     int // attempts since the last welcome
+	tried     int // attempts since the link was lost
 	welcomed  time.Time
 	brief     int       // links in a row that did not last
 	failures  []error   // of a join
@@ -82,10 +82,12 @@ func (c *Client) failed(a *attempt, err error, now time.Time) {
 	if a != c.next || c.isOver() {
 		return
 	}
+	// Only what answers a hello is about the session. A dial may be refused for
+	// reasons of its transport, and another may do.
+	refused := a.phase == greeting && isTerminal(err)
 	c.next = nil
 	c.drop(a, wire.CodeJoinTimeout)
 	k := &c.course
-	refused := isTerminal(err)
 	if c.welcome.Session == "" { // joining
 		k.failures = append(k.failures, err)
 		k.at++

@@ -118,6 +118,24 @@ func TestJoinDoesNotTryElsewhereWhatIsRefusedForGood(t *testing.T) {
 	})
 }
 
+func TestJoinOverALinkThatEndsAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newScript(t)
+		dial := s.dialer()
+		_, err := client.Join(t.Context(), client.Options{Room: "hall", Dialers: []client.Dialer{
+			func(ctx context.Context, h link.Handler) (*link.Link, error) {
+				l, err := dial(ctx, h)
+				link.Cut(l)
+				pause()
+				return l, err
+			},
+		}})
+		if !errors.Is(err, link.ErrCut) {
+			t.Errorf("error is %v", err)
+		}
+	})
+}
+
 func TestJoinOptionsAreChecked(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]client.Options{

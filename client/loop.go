@@ -78,13 +78,13 @@ func (c *Client) happened(it *item, now time.Time) {
 		c.dialed(a, now)
 	case it.ended:
 		a.over = true
+		if a.why == nil {
+			a.why = linkError(it.err)
+		}
 		if a.link == nil {
 			return // the dial's result follows
 		}
 		c.open--
-		if a.why == nil {
-			a.why = linkError(it.err)
-		}
 		c.lost(a, a.why, now)
 	}
 }

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -132,6 +133,31 @@ func TestResumeGoesToTheNextDialerAndBacksOff(t *testing.T) {
 			if gaps[i] < min(least, 2500*time.Millisecond) || gaps[i] > 2*least+50*time.Millisecond {
 				t.Errorf("pause %d is %v, want %v to %v", i, gaps[i], least, 2*least)
 			}
+		}
+	})
+}
+
+func TestTransportThatIsRefusedIsNotTheEndOfTheSession(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s := newScript(t)
+		dial, refuse := s.dialer(), false
+		c, e := s.join(client.Options{Dialers: []client.Dialer{
+			func(ctx context.Context, h link.Handler) (*link.Link, error) {
+				if refuse {
+					return nil, wire.Errorf(wire.CodeForbidden, "not from here")
+				}
+				return dial(ctx, h)
+			},
+			dial,
+		}}, relayWelcome())
+		defer c.Close()
+		refuse = true
+		e.cut()
+		next := s.accept()
+		next.hello()
+		next.tell(wire.KindWelcome, resumedWelcome(1, 0))
+		if err := c.Ready(within(t, time.Second)); err != nil {
+			t.Fatal(err)
 		}
 	})
 }
