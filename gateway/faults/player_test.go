@@ -241,6 +241,29 @@ func (p *player) write(lane wire.Lane, msg []byte) {
 	_ = line.send(lane, msg) // a line that has ended says so elsewhere
 }
 
+// raw sends a link message whose frames, as far as there are any, are not the
+// player's own. What is numbered among them counts all the same.
+func (p *player) raw(lane wire.Lane, msg []byte) {
+	p.counts(msg)
+	p.write(lane, msg)
+}
+
+// counts notes the numbered frames of a message that is to be sent.
+func (p *player) counts(msg []byte) {
+	p.change(func() {
+		for rest := msg; len(rest) > 0; {
+			k, body, next, err := wire.NextFrame(rest)
+			if err != nil {
+				return
+			}
+			if k.Numbered() {
+				p.unsaid = append(p.unsaid, wire.AppendFrame(nil, k, body))
+			}
+			rest = next
+		}
+	})
+}
+
 // send sends one frame; numbered ones are kept until they are confirmed.
 func (p *player) send(k wire.Kind, body []byte) {
 	f := wire.AppendFrame(nil, k, body)
@@ -409,7 +432,7 @@ func (p *player) take(k wire.Kind, body []byte) (reply func()) {
 		if p.owed == 0 {
 			p.owedSince = time.Now()
 		}
-		if p.owed += len(body) + 2; p.owed >= 16<<10 {
+		if p.owed += wire.HeaderSize(len(body)) + len(body) + 64; p.owed >= 16<<10 {
 			reply = p.ack
 		}
 	}

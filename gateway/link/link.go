@@ -110,6 +110,7 @@ type Link struct {
 	sends     atomic.Uint32 // what Send, SendAll and Flush were called, wrapping
 	ended     atomic.Bool
 	closing   atomic.Bool
+	closed    atomic.Pointer[wire.Error] // what Close was told
 	// urgent has a token when a control frame waits, which no window delays.
 	urgent chan struct{}
 
@@ -225,6 +226,7 @@ func (l *Link) Close(e *wire.Error) {
 	if !l.closing.CompareAndSwap(false, true) {
 		return
 	}
+	l.closed.Store(e)
 	alone := e.Code == wire.CodeSlowConsumer || e.Code == wire.CodeReplaced
 	l.mu.Lock()
 	dropped := l.queue.seal(wire.JSONFrame(wire.KindClose, wire.CloseOf(e)), alone)
@@ -233,6 +235,9 @@ func (l *Link) Close(e *wire.Error) {
 	l.hurry()
 	l.conn.Close(e.Code, e.Reason)
 }
+
+// Closed returns what this end closed the link with, nil if it has not.
+func (l *Link) Closed() *wire.Error { return l.closed.Load() }
 
 // Closing reports whether Close was called.
 func (l *Link) Closing() bool { return l.closing.Load() }

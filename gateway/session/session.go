@@ -111,11 +111,18 @@ func (s *Session) end(e *wire.Error, leave bool) {
 }
 
 // detach notes that a link has gone. A session that can be resumed is away from
-// then on; another ends.
+// then on; another ends, and one whose link was closed with a terminal code by
+// the link itself: too much came for that already.
 func (s *Session) detach(l *link.Link) {
 	s.mu.Lock()
 	if s.link != l || s.closed {
 		s.mu.Unlock()
+		return
+	}
+	if e := l.Closed(); e != nil && !e.Code.Retry() {
+		s.mu.Unlock()
+		s.mgr.opts.Observer.Invalid(e.Code)
+		s.end(e, true)
 		return
 	}
 	s.link = nil
