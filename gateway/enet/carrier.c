@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 enum {
-	BATCH = 256,           // ENet events of one turn
 	SERVICE_TRIES = 16,    // in one turn
 	SWEEP_MS = 50,         // between looks at every slot
-	SWEEP_ENDS = 256,      // slots ended by one look
 	REST_MS = 1000,        // the longest rest
 	FREEZE_MS = 2000,      // a gap between looks that says that we stood still
 	REFUSAL_MS = 1000,     // for a refused peer to hear of it
@@ -114,8 +112,6 @@ void gh_adopt(gh_carrier *c, ENetPeer *peer) {
 }
 
 void gh_notice(gh_carrier *c, uint32_t slot, uint8_t kind, uint32_t data) {
-	if (c->notice_count == GH_EVENTS)
-		return; // can not be: see the bounds in gh_turn
 	c->notices[c->notice_count++] = (gh_event){
 		.slot = slot, .generation = c->slots[slot].generation, .kind = kind, .data = data};
 }
@@ -209,7 +205,7 @@ static bool serve(gh_carrier *c) {
 	while (more > 0) {
 		tell_notices(c);
 		take(c, &event);
-		if (++taken == BATCH) {
+		if (++taken == GH_BATCH) {
 			// Service reports what waits before it sends; so send here.
 			enet_host_flush(c->host);
 			break;
@@ -304,7 +300,7 @@ static void sweep(gh_carrier *c) {
 		c->lenient = now + c->limits.timeout_ms / 2;
 	c->swept = now;
 	bool lenient = (int32_t)(c->lenient - now) > 0;
-	for (uint32_t i = 0; i < c->host->peerCount && c->notice_count < SWEEP_ENDS; i++) {
+	for (uint32_t i = 0; i < c->host->peerCount && c->notice_count < GH_SWEEP_ENDS; i++) {
 		gh_slot *s = &c->slots[i];
 		ENetPeer *peer = &c->host->peers[i];
 		uint32_t age = now - s->since;
@@ -345,7 +341,7 @@ uint32_t gh_rest_ms(const gh_carrier *c) {
 		uint32_t due = SWEEP_MS;
 		if (c->slots[i].phase == GH_FREE)
 			continue;
-		if (c->slots[i].phase == GH_LINKED) {
+		if (c->slots[i].phase == GH_LINKED && peer->lastReceiveTime != 0) {
 			due = until(peer->lastReceiveTime + c->limits.timeout_ms + 1, now);
 			uint32_t next = enet_list_empty(&peer->sentReliableCommands) ? peer->lastReceiveTime + peer->pingInterval
 			                                                             : peer->nextTimeout;
@@ -358,9 +354,6 @@ uint32_t gh_rest_ms(const gh_carrier *c) {
 	return least > 0 ? least : 1;
 }
 
-// gh_turn: events never overflow. Each op, look and datagram makes at most one
-// notice, and a service that reads at most 256 datagrams is tried again only when
-// it failed at one.
 int gh_turn(gh_carrier *c, const gh_op *ops, int count, const uint8_t *buffer, gh_event *events) {
 	release_held(c);
 	c->events = events;

@@ -79,7 +79,7 @@ typedef struct {
 
 enum {
 	GH_OPS = 256,     // at most, in one turn
-	GH_EVENTS = 1024, // at most, from one turn
+	GH_EVENTS = 1280, // at most, from one turn
 };
 
 typedef struct gh_carrier gh_carrier;

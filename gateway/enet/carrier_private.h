@@ -28,6 +28,14 @@ enum {
 	GH_BUCKET_WAYS = 4,
 };
 
+// What one turn may lead to; together no more than GH_EVENTS.
+enum {
+	GH_BATCH = 256,      // events of ENet's
+	GH_SWEEP_ENDS = 256, // slots ended by a sweep
+	GH_NOTICES = 512,    // of the guard, which refuses datagrams when there are so many
+};
+_Static_assert(GH_OPS + GH_SWEEP_ENDS + GH_NOTICES + GH_BATCH <= GH_EVENTS, "a turn's events fit");
+
 struct gh_carrier {
 	ENetHost *host;
 	gh_limits limits;
@@ -41,9 +49,9 @@ struct gh_carrier {
 
 	gh_event *events; // of this turn
 	int event_count;
-	gh_event notices[GH_EVENTS]; // events of our own making
+	gh_event notices[GH_NOTICES]; // events of our own making
 	int notice_count;
-	ENetPacket *held[GH_EVENTS]; // whose messages the owner may still read
+	ENetPacket *held[GH_BATCH]; // whose messages the owner may still read
 	int held_count;
 };
 

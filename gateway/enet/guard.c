@@ -200,7 +200,7 @@ int gh_guard(ENetHost *host, ENetEvent *event) {
 	(void)event;
 	gh_carrier *c = host->peers[0].data;
 	const uint8_t *at = host->receivedData, *end = at + host->receivedDataLength;
-	if (end - at < 2)
+	if (end - at < 2 || c->notice_count + 2 > GH_NOTICES) // a datagram leads to two at most
 		return 1;
 	uint16_t head = (uint16_t)(at[0] << 8 | at[1]);
 	uint16_t slot = head & ENET_PROTOCOL_MAXIMUM_PEER_ID;

@@ -186,7 +186,11 @@ func (h *host) hasRoom() bool {
 func (h *host) add(c *conn, lane wire.Lane) int {
 	at := len(h.buffer)
 	msg := c.link.Pack(lane, h.buffer[at:at:cap(h.buffer)])
-	if len(msg) == 0 {
+	switch {
+	case len(msg) == 0:
+		return 0
+	case len(msg) > wire.MaxMessage: // it has moved out of the buffer
+		c.link.Close(wire.Errorf(wire.CodeInternal, "a message of %d bytes", len(msg)))
 		return 0
 	}
 	kind := C.uint32_t(C.GH_SEND_RELIABLE)
