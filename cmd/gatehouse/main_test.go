@@ -128,6 +128,9 @@ func TestConfigurationIsCheckedAndShown(t *testing.T) {
 	if code, _, errs := command(t, env, "config", "check"); code != exitOK {
 		t.Errorf("check: %d %s", code, errs)
 	}
+	if code, _, errs := command(t, nil, "config", "check", "--dev", "--netsim", "loss=3%"); code != exitOK {
+		t.Errorf("check --dev: %d %s", code, errs)
+	}
 	code, out, errs := command(t, env, "config", "show", "--set", "sessions.ping_interval=2s")
 	if code != exitOK {
 		t.Fatalf("show: %d %s", code, errs)

@@ -22,15 +22,13 @@ var _ room.Observer = (*metrics.Metrics)(nil)
 
 type serveCmd struct {
 	settings
-	Dev    bool   `help:"For developers: nobody is asked for a token, everything listens on this machine only, rooms are made on demand, bots play."`
-	Netsim string `placeholder:"SETTINGS" help:"Make every link worse, as in latency=80ms,jitter=20ms,loss=3%. With --dev."`
-	Bots   int    `default:"4" help:"Bots in the room arena. With --dev."`
+	Bots int `default:"4" help:"Bots in the room arena. With --dev."`
 }
 
 // Run serves until SIGTERM or SIGINT, then drains. A second signal ends the
 // process at once.
 func (c *serveCmd) Run(p *process) error {
-	cfg, err := c.load(p, c.overrides()...)
+	cfg, err := c.load(p)
 	if err != nil {
 		return err
 	}
@@ -51,16 +49,6 @@ func (c *serveCmd) Run(p *process) error {
 	}
 	err = g.Run(p.ctx)
 	return errors.Join(err, shutdown(worker))
-}
-
-func (c *serveCmd) overrides() (o []configs.Override) {
-	if c.Dev {
-		o = append(o, configs.Override{Flag: "--dev", Path: "dev", Value: "true"})
-	}
-	if c.Netsim != "" {
-		o = append(o, configs.Override{Flag: "--netsim", Path: "netsim", Value: c.Netsim})
-	}
-	return o
 }
 
 func shutdown(w *room.Worker) error {

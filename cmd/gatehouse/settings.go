@@ -15,15 +15,23 @@ import (
 // settings are the flags of every subcommand that reads the configuration.
 type settings struct {
 	Config string   `placeholder:"FILE" help:"Configuration file (YAML); GATEHOUSE_CONFIG if not given." type:"path"`
+	Dev    bool     `help:"For developers: nobody is asked for a token, everything listens on this machine only, rooms are made on demand."`
+	Netsim string   `placeholder:"SETTINGS" help:"Make every link worse, as in latency=80ms,jitter=20ms,loss=3%. With --dev."`
 	Set    []string `placeholder:"KEY=VALUE" sep:"none" help:"Override one key, as in sessions.ping_interval=2s. May be repeated."`
 }
 
-// load reads the configuration; more are overrides of other flags.
-func (s settings) load(p *process, more ...configs.Override) (*configs.Config, error) {
-	src := configs.Sources{File: s.Config, Environ: p.environ, Set: more, Known: configs.Known{
+// load reads the configuration.
+func (s settings) load(p *process) (*configs.Config, error) {
+	src := configs.Sources{File: s.Config, Environ: p.environ, Known: configs.Known{
 		Games:  slices.Sorted(maps.Keys(games())),
 		Netsim: func(text string) error { _, err := link.ParseNetsim(text); return err },
 	}}
+	if s.Dev {
+		src.Set = append(src.Set, configs.Override{Flag: "--dev", Path: "dev", Value: "true"})
+	}
+	if s.Netsim != "" {
+		src.Set = append(src.Set, configs.Override{Flag: "--netsim", Path: "netsim", Value: s.Netsim})
+	}
 	for _, pair := range s.Set {
 		path, value, ok := strings.Cut(pair, "=")
 		if !ok {

@@ -72,8 +72,9 @@ type api struct{ Options }
 // Health adds /healthz, which says that the process lives, and /readyz, which
 // says whether it takes new players.
 func Health(e *echo.Echo, ready func() bool) {
-	e.GET("/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
-	e.GET("/readyz", func(c echo.Context) error {
+	asked := []string{http.MethodGet, http.MethodHead} // load balancers ask either way
+	e.Match(asked, "/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	e.Match(asked, "/readyz", func(c echo.Context) error {
 		if !ready() {
 			return wire.Errorf(wire.CodeGoingAway, "draining")
 		}

@@ -353,6 +353,7 @@ func TestDrainingServerTakesNoRooms(t *testing.T) {
 	h := newHouse(t, nil)
 	h.ready.Store(false)
 	h.expect(request{method: "GET", path: "/healthz"}, http.StatusOK, 0)
+	h.expect(request{method: "HEAD", path: "/healthz"}, http.StatusOK, 0)
 	h.expect(request{method: "GET", path: "/readyz"}, http.StatusServiceUnavailable, wire.CodeGoingAway)
 	h.expect(request{method: "POST", path: "/admin/v1/rooms", body: `{"name":"a"}`}, http.StatusServiceUnavailable, wire.CodeGoingAway)
 }

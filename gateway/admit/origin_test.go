@@ -83,3 +83,18 @@ func TestOriginsMustBeOrigins(t *testing.T) {
 		}
 	}
 }
+
+func FuzzParseOrigin(f *testing.F) {
+	for _, s := range []string{"https://play.example.org", "http://[::1]:80", "null", "https://a@b", "HTTP://X:1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		once, err := admit.ParseOrigin(s)
+		if err != nil {
+			return
+		}
+		if twice, err := admit.ParseOrigin(once); err != nil || twice != once {
+			t.Errorf("%q is %q, and that is %q, %v", s, once, twice, err)
+		}
+	})
+}
