@@ -126,6 +126,7 @@ describe('requests', () => {
     const { room } = await joined();
     const asked = room.request('lost');
     asked.catch(() => {});
+    for (let i = 0; i < 3; i++) server.send(Kind.event, event('before'));
     let gaps = 0;
     room.on('gap', () => gaps++);
     await vi.advanceTimersByTimeAsync(50);
@@ -137,6 +138,10 @@ describe('requests', () => {
     room.relay('after');
     await vi.advanceTimersByTimeAsync(50);
     expect(text(server.got.at(-1)!.body)).toContain('after');
+    server.send(Kind.event, event('after'));
+    server.current.cut();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(server.hellos.at(-1)!.resume!.received).toBe(1); // both count from the gap on
   });
 });
 
