@@ -139,6 +139,7 @@ describe('requests', () => {
     await vi.advanceTimersByTimeAsync(50);
     expect(text(server.got.at(-1)!.body)).toContain('after');
     server.send(Kind.event, event('after'));
+    await vi.advanceTimersByTimeAsync(50);
     server.current.cut();
     await vi.advanceTimersByTimeAsync(1000);
     expect(server.hellos.at(-1)!.resume!.received).toBe(1); // both count from the gap on
