@@ -15,7 +15,7 @@ build: ## build bin/gatehouse
 web: ## build the pages into web/dist
 	@scripts/web.sh
 
-test: ## run all tests, or PARTS="style units transports web browser"
+test: ## run all tests, or PARTS="style units transports whole web browser"
 	@scripts/test.sh $(PARTS)
 
 bench: ## measure against bare floors, side by side
