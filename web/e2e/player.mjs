@@ -1,9 +1,11 @@
 // A browser as a player, for tests that compare it with other clients:
 //
 //   node e2e/player.mjs URL [--transport webrtc] [--seconds 10] [--room arena]
-//     [--name Browser] [--token TOKEN] [--without-webrtc] [--idle] [--screenshot FILE]
+//     [--name Browser] [--token TOKEN] [--without-webrtc] [--switch websocket] [--idle]
+//     [--screenshot FILE]
 //
-// It joins, walks and shoots, and prints what it sees as lines of JSON:
+// It joins, walks and shoots, moves to the transport of --switch after half of the
+// time, and prints what it sees as lines of JSON:
 //
 //   {"state":"synchronized","transport":"webrtc","you":3,"fallback":null}   at every change
 //   {"peers":[{"id":1,"name":"Ann"}]}                                      at every change, ids ascending
@@ -25,6 +27,7 @@ const { values, positionals } = parseArgs({
     token: { type: 'string' },
     screenshot: { type: 'string' },
     'without-webrtc': { type: 'boolean', default: false },
+    switch: { type: 'string' },
     idle: { type: 'boolean', default: false },
   },
 });
@@ -76,12 +79,17 @@ try {
     await page.mouse.down();
   }
   const end = Date.now() + seconds * 1000;
+  let next = values.switch;
   for (let turn = 0; Date.now() < end; turn++) {
     const key = walk[turn % walk.length];
     if (!values.idle) await page.keyboard.down(key);
     await page.waitForTimeout(Math.min(400, Math.max(1, end - Date.now())));
     if (!values.idle) await page.keyboard.up(key);
     report(await look(page));
+    if (next !== undefined && end - Date.now() < seconds * 500) {
+      await page.evaluate((transport) => window.gatehouse.room.switchTransport(transport), next);
+      next = undefined;
+    }
   }
   if (values.screenshot) await page.screenshot({ path: values.screenshot });
   const seen = await look(page);
