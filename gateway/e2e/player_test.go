@@ -22,7 +22,9 @@ type player struct {
 	seen     map[uint32]sight // by tick
 	spawned  map[body]int
 	vanished int
-	departed []uint32 // peers that left
+	at       map[body][2]int32 // where those are that can move
+	moved    map[body]bool     // that have been elsewhere
+	departed []uint32          // peers that left
 	seq      uint16
 	asked    int
 	answered int // with whatever result
@@ -38,7 +40,7 @@ type sight struct {
 // joinArena joins the arena as a bot named name.
 func joinArena(t *testing.T, name string, dialers ...client.Dialer) *player {
 	t.Helper()
-	p := &player{t: t, seen: map[uint32]sight{}, spawned: map[body]int{}}
+	p := &player{t: t, seen: map[uint32]sight{}, spawned: map[body]int{}, at: map[body][2]int32{}, moved: map[body]bool{}}
 	c, err := client.Join(within(t, patience), client.Options{
 		Dialers: dialers, Room: "arena", Identity: name, Name: name,
 		TickInputs: true, AttemptTimeout: patience / 2, RetryMin: retryMin,
@@ -66,13 +68,35 @@ func (h *house) crowd(t *testing.T, names ...string) {
 func (p *player) snapshot(v *replica.View, a replica.Applied) {
 	now := sight{hash: v.Hash()}
 	for id := range v.All() {
-		now.held = append(now.held, body{id, v.Generation(id)})
+		b := body{id, v.Generation(id)}
+		now.held = append(now.held, b)
+		if x, y := fieldsOfPlace(v.Type(id)); x != y {
+			at := [2]int32{v.Get(id, x), v.Get(id, y)}
+			if was, known := p.at[b]; known && was != at {
+				p.moved[b] = true
+			}
+			p.at[b] = at
+		}
 	}
 	p.seen[a.Tick] = now
 	for _, id := range a.Spawned {
 		p.spawned[body{id, v.Generation(id)}]++
 	}
 	p.vanished += len(a.Despawned)
+}
+
+// fieldsOfPlace returns the fields that say where an entity is; equal ones for
+// types that never move.
+func fieldsOfPlace(typ int) (x, y int) {
+	switch typ {
+	case arena.TypePlayer:
+		return arena.PlayerX, arena.PlayerY
+	case arena.TypeEnemy:
+		return arena.EnemyX, arena.EnemyY
+	case arena.TypeProjectile:
+		return arena.ProjectileX, arena.ProjectileY
+	}
+	return 0, 0
 }
 
 func (p *player) peer(n wire.PeerNotice) {

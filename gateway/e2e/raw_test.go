@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -46,7 +47,7 @@ type rawClient struct {
 	mu       sync.Mutex // guards the rest
 	world    rawWorld
 	seen     map[uint32]uint32 // hash by tick
-	most     int               // entities at once
+	counts   map[uint32]int    // entities by tick
 	members  map[uint32]string
 	received uint64 // numbered frames
 	seq      uint16
@@ -64,7 +65,7 @@ func joinRaw(t *testing.T, h *house, name string) *rawClient {
 		t.Fatal(err)
 	}
 	conn.SetReadLimit(1 << 16)
-	c := &rawClient{t: t, conn: conn, seen: map[uint32]uint32{}, members: map[uint32]string{}}
+	c := &rawClient{t: t, conn: conn, seen: map[uint32]uint32{}, counts: map[uint32]int{}, members: map[uint32]string{}}
 	if err := c.send(rawHello, fmt.Appendf(nil, `{"versions":[1],"room":"arena","identity":%q,"name":%q}`, name, name)); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +197,7 @@ func (c *rawClient) frame(kind uint16, body []byte) (err error) {
 func (c *rawClient) applied() error {
 	w := &c.world
 	c.seen[w.tick] = w.hash()
-	c.most = max(c.most, len(w.entities))
+	c.counts[w.tick] = len(w.entities)
 	c.seq++
 	move := byte(127)
 	if c.seq/45%2 == 1 {
@@ -206,7 +207,7 @@ func (c *rawClient) applied() error {
 	body = binary.LittleEndian.AppendUint32(body, w.tick)
 	body = binary.LittleEndian.AppendUint32(body, w.tick)
 	body = binary.AppendUvarint(body, w.missed)
-	body = append(body, 1, 4, 0, move, 0, 0)
+	body = append(body, 1, 4, 1, move, 0, byte(c.seq)) // it shoots all around
 	return c.send(rawInput, body)
 }
 
@@ -233,4 +234,11 @@ func (c *rawClient) position() (x, y uint32, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// roster returns the members as the client was told.
+func (c *rawClient) roster() map[uint32]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.members)
 }
