@@ -8,6 +8,7 @@ import { Kind, Size, encodeFrame, frames, laneOf, type Frame, type Lane } from '
 import { DialError, type Link, type LinkEnd, type Transport } from './link.js';
 import { Liveness } from './liveness.js';
 import { Meter } from './meter.js';
+import { concat, packed } from './pack.js';
 import { Requests } from './requests.js';
 import { Counter, Ring, ackDelay } from './stream.js';
 
@@ -29,8 +30,6 @@ export interface SessionOwner {
 const ringBytes = 512 << 10;
 const helloTimeout = 8000;
 const joinAttempts = 3;
-/** Frames that are sent again after a resume go in messages of about this size. */
-const resendBytes = 16 << 10;
 
 /**
  * A session outlives its links: it numbers and keeps what is sent reliably,
@@ -429,29 +428,4 @@ function asGatehouseError(e: unknown): GatehouseError {
 
 function copyPayload<T extends { payload: Uint8Array }>(m: T): T {
   return { ...m, payload: m.payload.slice() };
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const out = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
-  let at = 0;
-  for (const p of parts) {
-    out.set(p, at);
-    at += p.length;
-  }
-  return out;
-}
-
-function* packed(all: readonly Uint8Array[]): Generator<Uint8Array> {
-  let batch: Uint8Array[] = [];
-  let bytes = 0;
-  for (const f of all) {
-    if (batch.length > 0 && bytes + f.length > resendBytes) {
-      yield concat(batch);
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(f);
-    bytes += f.length;
-  }
-  if (batch.length > 0) yield concat(batch);
 }

@@ -46,6 +46,9 @@ export function paintGlow(g: CanvasRenderingContext2D, color: string, x: number,
 export function shade(color: string, by: number): string {
   const n = parseInt(color.slice(1), 16);
   const to = by > 0 ? 255 : 0;
-  const mix = (v: number): number => Math.round(v + (to - v) * Math.abs(by));
-  return `rgb(${mix(n >> 16)},${mix((n >> 8) & 255)},${mix(n & 255)})`;
+  const mix = (v: number): string =>
+    Math.round(v + (to - v) * Math.abs(by))
+      .toString(16)
+      .padStart(2, '0');
+  return `#${mix(n >> 16)}${mix((n >> 8) & 255)}${mix(n & 255)}`;
 }

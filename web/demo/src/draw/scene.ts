@@ -3,12 +3,15 @@ import { Door, Enemy, Flag, Item, Player, Projectile, Type, breeds, fromAim, ful
 import type { Controls } from '../arena/controls.js';
 import { stickReach } from '../arena/controls.js';
 import { isAlive, type Game, type Me } from '../arena/game.js';
-import { drawDoor, drawEnemy, drawItem, drawItemGlow, drawPlayer, drawProjectile, drawTag, type Spot } from './bodies.js';
+import { drawTag, type Spot } from './brush.js';
 import { Camera } from './camera.js';
 import type { Effects } from './effects.js';
+import { drawEnemy } from './enemies.js';
 import { Ground, solidColor } from './ground.js';
 import { Light, type Lamp } from './light.js';
 import { colorOf, itemColors, paintGlow, playerColors, projectileColors } from './palette.js';
+import { drawPlayer } from './players.js';
+import { drawDoor, drawItem, drawItemGlow, drawProjectile } from './things.js';
 
 /** Scene paints the arena: ground, bodies, light, glow, names; in that order. */
 export class Scene {
