@@ -85,7 +85,7 @@ func TestOnlyWhatWasAcknowledgedIsBuiltOn(t *testing.T) {
 		observer.ticks(15)
 		p.sees()
 		p.deltas()
-		sameAtEqualTicks(t, observer, p, since, 10)
+		sameAtEqualTicks(t, observer, p, since, 3)
 		p.lives()
 	})
 }
@@ -105,7 +105,7 @@ func TestLostResyncsAreAnsweredAgain(t *testing.T) {
 			p.change(func() { p.script.blind = true }) // the answer is lost
 			had := p.state(func() int { return p.chunks })
 			p.send(wire.KindResync, nil)
-			p.awaitWithin(5*time.Second, "an answer to the resync", func() bool { return p.chunks > had })
+			p.awaitWithin(slowdown*5*time.Second, "an answer to the resync", func() bool { return p.chunks > had })
 		}
 		if took := time.Since(start); took < (times-1)*900*time.Millisecond {
 			t.Errorf("%d resyncs were served within %v", times, took)
@@ -113,7 +113,7 @@ func TestLostResyncsAreAnsweredAgain(t *testing.T) {
 		p.change(func() { p.script.blind = false })
 		had := p.state(func() int { return p.fulls })
 		p.send(wire.KindResync, nil)
-		p.awaitWithin(5*time.Second, "the last answer", func() bool { return p.fulls > had })
+		p.awaitWithin(slowdown*5*time.Second, "the last answer", func() bool { return p.fulls > had })
 		p.sees()
 		sameAtEqualTicks(t, observer, p, 0, 1)
 		if n := h.metric("resyncs_total"); n < times+1 {

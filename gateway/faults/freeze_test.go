@@ -117,10 +117,10 @@ func TestFrozenServerSkipsWhatItMissed(t *testing.T) {
 		}
 		// One tick and at most 4 late ones at once, then 30 a second; all that were
 		// missed would be 90 more.
-		if second < 15 || second > 60 {
+		if second < 15/slowdown || second > 60 {
 			t.Errorf("%s over %s: in the first second after %v the room went on by %d ticks", p.name, p.transport, frozen, second)
 		}
-		if later < 3*24 {
+		if later < 3*24/slowdown {
 			t.Errorf("%s over %s: %d snapshots in the 3 s after the first", p.name, p.transport, later)
 		}
 		if p.over || p.welcomed != 1 {
@@ -154,7 +154,7 @@ func TestOverloadedRoomHarmsNoOther(t *testing.T) {
 		u.holds()
 		busy.await("the last of them", func() bool {
 			n := len(busy.snapshots)
-			return n > 5 && busy.snapshots[n-1].at.Sub(busy.snapshots[n-6].at) < 350*time.Millisecond
+			return n > 5 && busy.snapshots[n-1].at.Sub(busy.snapshots[n-6].at) < slowdown*350*time.Millisecond
 		})
 		again := busy.pulse()
 		n := again.count

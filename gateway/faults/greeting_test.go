@@ -11,7 +11,7 @@ import (
 // Whoever hears of a newcomer may speak to it at once.
 func TestFirstMessageToANewcomerArrives(t *testing.T) {
 	t.Parallel()
-	const rounds = 67 // for each transport of the greeter
+	const rounds = 67 / slowdown // for each transport of the greeter
 	h := start(t, nil)
 	t.Run("relayed", func(t *testing.T) {
 		t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +29,7 @@ import (
 
 // parallel is how many of these tests run at a time, unless the command line says:
 // they wait for timers and for the network, not for a processor.
-const parallel = 12
+const parallel = 10
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {
@@ -38,14 +39,20 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds waits for what must come, where nothing tighter is asked.
-const patience = 20 * time.Second
+const patience = slowdown * 20 * time.Second
 
-// Knobs of the server under test, unless a test turns them.
+// Knobs of a server whose sense of time is under test, see hasty.
 const (
-	pingInterval = 300 * time.Millisecond
-	pingTimeout  = 900 * time.Millisecond
-	resumeGrace  = 2 * time.Second
+	pingInterval = slowdown * 300 * time.Millisecond
+	pingTimeout  = slowdown * 900 * time.Millisecond
+	resumeGrace  = slowdown * 2 * time.Second
 )
+
+// hasty makes a server notice at once what takes others seconds.
+func hasty(c *configs.Config) {
+	c.Sessions.PingInterval, c.Sessions.PingTimeout = configs.Duration(pingInterval), configs.Duration(pingTimeout)
+	c.Sessions.ResumeGrace = configs.Duration(resumeGrace)
+}
 
 // house is a gateway with a worker, on free ports of this machine.
 type house struct {
@@ -65,12 +72,15 @@ func start(t testing.TB, knobs func(*configs.Config)) *house {
 	t.Helper()
 	c := configs.Default(true)
 	c.HTTP.Listen, c.RTC.UDPListen, c.RTC.TCPListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	c.ENet.Listen, c.Admin.Listen = "127.0.0.1:0", "127.0.0.1:0"
+	c.Admin.Listen = "127.0.0.1:0"
+	if c.ENet.Listen = "off"; slices.Contains(transports(), "enet") {
+		c.ENet.Listen = "127.0.0.1:0"
+	}
 	c.ENet.MaxPeers = 128
 	c.Web.Dir = ""
 	s := &c.Sessions
-	s.PingInterval, s.PingTimeout = configs.Duration(pingInterval), configs.Duration(pingTimeout)
-	s.ResumeGrace, s.DrainDeadline = configs.Duration(resumeGrace), 0
+	s.PingInterval, s.PingTimeout = configs.Duration(pingInterval), configs.Duration(patience)
+	s.ResumeGrace, s.DrainDeadline = configs.Duration(patience), 0
 	s.Outbox, s.MessagesPerSecond = 128<<10, 100_000
 	c.Limits.ConnectsPerSecond, c.Limits.ConnectsBurst = 100_000, 100_000
 	if knobs != nil {

@@ -27,7 +27,7 @@ var ways = []struct {
 	{"falls silent", func(p *player) { p.line.state(state{silent: true}) }, func(string) time.Duration { return 5 * pingTimeout }},
 }
 
-func atOnce(string) time.Duration { return 2500 * time.Millisecond }
+func atOnce(string) time.Duration { return slowdown * 2500 * time.Millisecond }
 
 func TestEveryWayToLeaveIsNoticedOnce(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,7 @@ func TestEveryWayToLeaveIsNoticedOnce(t *testing.T) {
 		name := map[bool]string{true: "without grace", false: "with grace"}[grace == 0]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := start(t, func(c *configs.Config) { c.Sessions.ResumeGrace = configs.Duration(grace) })
+			h := start(t, func(c *configs.Config) { hasty(c); c.Sessions.ResumeGrace = configs.Duration(grace) })
 			t.Run("", func(t *testing.T) {
 				for _, way := range ways {
 					t.Run(way.name, func(t *testing.T) {

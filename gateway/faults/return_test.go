@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gatehouse/gatehouse/configs"
 	"github.com/gatehouse/gatehouse/wire"
 )
 
@@ -38,7 +39,10 @@ func meanwhile(b, c *player) {
 
 func TestResumeLeavesNoTwinAndNoGhost(t *testing.T) {
 	t.Parallel()
-	h := start(t, nil)
+	h := start(t, func(c *configs.Config) {
+		hasty(c)
+		c.Sessions.ResumeGrace = configs.Duration(patience)
+	})
 	overEach(t, func(t *testing.T, transport string) {
 		room := "resume-" + transport
 		a, b, c := h.company(t, transport, room)
@@ -74,7 +78,10 @@ func TestResumeLeavesNoTwinAndNoGhost(t *testing.T) {
 
 func TestFreshJoinReplacesTheOneThatIsAway(t *testing.T) {
 	t.Parallel()
-	h := start(t, nil)
+	h := start(t, func(c *configs.Config) {
+		hasty(c)
+		c.Sessions.ResumeGrace = configs.Duration(patience)
+	})
 	for _, noticed := range []bool{true, false} {
 		name := map[bool]string{true: "away", false: "unnoticed"}[noticed]
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gatehouse/gatehouse/configs"
 	"github.com/gatehouse/gatehouse/wire"
@@ -55,7 +54,10 @@ func (h *house) attempt(t *testing.T, transport, secret string) *wire.Close {
 
 func TestNothingPublicTakesASessionOver(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *configs.Config) { c.Sessions.ResumeGrace = configs.Duration(time.Minute) })
+	h := start(t, func(c *configs.Config) {
+		hasty(c)
+		c.Sessions.ResumeGrace = configs.Duration(3 * patience)
+	})
 	overEach(t, func(t *testing.T, transport string) {
 		room := "theft-" + transport
 		b := h.join(t, "ws", room, "b-"+transport)

@@ -38,7 +38,7 @@ func relayMessage(size int) (msg []byte, payloads [][]byte) {
 
 func TestMessagesUpToTheLimitArriveWholeAndLargerOnesAreRefused(t *testing.T) {
 	t.Parallel()
-	h := start(t, nil)
+	h := start(t, hasty)
 	overEach(t, func(t *testing.T, transport string) {
 		listener := h.join(t, "ws", "relay-"+transport, "listener")
 		limits := listener.welcome.Limits

@@ -26,6 +26,7 @@ func TestNextOfASlotInheritsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, func(c *configs.Config) {
+				hasty(c)
 				c.ENet.MaxPeers = 1
 				c.Sessions.MessagesPerSecond = perSecond
 				c.Sessions.ResumeGrace = configs.Duration(patience)

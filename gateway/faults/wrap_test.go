@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/gatehouse/gatehouse/configs"
 	"github.com/gatehouse/gatehouse/wire"
 )
 
@@ -82,7 +81,7 @@ func TestInputsAreAppliedOnceAcrossTheEndOfTheirNumbers(t *testing.T) {
 func TestSeventyThousandMessagesOnOneConnection(t *testing.T) {
 	t.Parallel()
 	const messages, window = 70_000, 256
-	h := start(t, func(c *configs.Config) { c.Sessions.PingTimeout = configs.Duration(patience) })
+	h := start(t, nil)
 	overEach(t, func(t *testing.T, transport string) {
 		room := "relay-" + transport
 		listener := h.join(t, transport, room, "listener")
