@@ -120,7 +120,7 @@ func TestFrozenServerSkipsWhatItMissed(t *testing.T) {
 		if second < 15/slowdown || second > 60 {
 			t.Errorf("%s over %s: in the first second after %v the room went on by %d ticks", p.name, p.transport, frozen, second)
 		}
-		if later < 3*24/slowdown {
+		if later < 3*leastRate {
 			t.Errorf("%s over %s: %d snapshots in the 3 s after the first", p.name, p.transport, later)
 		}
 		if p.over || p.welcomed != 1 {

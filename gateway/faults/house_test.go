@@ -29,7 +29,7 @@ import (
 
 // parallel is how many of these tests run at a time, unless the command line says:
 // they wait for timers and for the network, not for a processor.
-const parallel = 10
+const parallel = 12 / slowdown
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(parallel)); err != nil {

@@ -117,15 +117,23 @@ func (l *rtcLine) open(h *house, in *inbox) error {
 		readers.Go(func() { l.read(wire.Lane(lane), in) })
 	}
 	go func() {
+		done := waited(&readers)
 		select {
-		case <-gone:
-		case <-waited(&readers):
+		case <-gone: // what has arrived before is read all the same
+			select {
+			case <-done:
+			case <-time.After(lastReads):
+			}
+		case <-done:
 		}
 		in.end(0)
 		l.over()
 	}()
 	return nil
 }
+
+// lastReads is how long the readers may take with what came before the end.
+const lastReads = 250 * time.Millisecond
 
 func waited(g *sync.WaitGroup) <-chan struct{} {
 	done := make(chan struct{})
