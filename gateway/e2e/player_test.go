@@ -43,7 +43,7 @@ func joinArena(t *testing.T, name string, dialers ...client.Dialer) *player {
 	p := &player{t: t, seen: map[uint32]sight{}, spawned: map[body]int{}, at: map[body][2]int32{}, moved: map[body]bool{}}
 	c, err := client.Join(within(t, patience), client.Options{
 		Dialers: dialers, Room: "arena", Identity: name, Name: name,
-		TickInputs: true, AttemptTimeout: patience / 2, RetryMin: retryMin,
+		TickInputs: true, AttemptTimeout: patience / 2, RetryMin: retryMin, RetryMax: retryMax,
 		Handler: client.Handler{Snapshot: p.snapshot, Input: p.input, Peer: p.peer},
 	})
 	if err != nil {

@@ -14,7 +14,9 @@ import (
 	"github.com/gatehouse/gatehouse/wire"
 )
 
-const retryMin = 20 * time.Millisecond
+// Bounds of the pause before another attempt. A client puts links off that do not
+// last, and none does here.
+const retryMin, retryMax = 20 * time.Millisecond, 100 * time.Millisecond
 
 // Members of two rooms lose their links at random moments, in every way there is
 // to lose one, and come back over any transport. In the relay room every message
@@ -296,7 +298,7 @@ func joinHall(t *testing.T, h *house, name string, dialers ...client.Dialer) *ta
 	k := &talker{t: t, name: name, last: map[uint32]uint32{}}
 	c, err := client.Join(within(t, patience), client.Options{
 		Dialers: dialers, Room: "hall", Identity: name, Name: name,
-		AttemptTimeout: patience / 2, RetryMin: retryMin, RingBytes: 2 << 20,
+		AttemptTimeout: patience / 2, RetryMin: retryMin, RetryMax: retryMax, RingBytes: 2 << 20,
 		Handler: client.Handler{Relayed: k.hear, Peer: func(n wire.PeerNotice) {
 			if n.Event == wire.PeerLeft {
 				t.Errorf("%s was told that peer %d left: %s", name, n.ID, n.Reason)
