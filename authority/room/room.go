@@ -151,6 +151,8 @@ func (r *Room) survive() {
 // end closes every seat and the door. Posts that came too late are answered.
 func (r *Room) end() {
 	r.worker.forget(r)
+	r.worker.opts.Logger.Info("room closed", "domain", "simulation", "room", r.spec.Name, "instance", r.instance,
+		"code", r.closing.Code.Name(), "reason", r.closing.Reason)
 	for _, it := range append(r.batch, r.inbox.close()...) {
 		switch {
 		case it.frame != nil:

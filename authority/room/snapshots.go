@@ -127,6 +127,10 @@ func (p *replicaState) sendFull(m *simulation) {
 		p.peer.Resync()
 		m.r.obs.Resync()
 	}
+	if p.lastFull != 0 {
+		m.r.worker.opts.Logger.Debug("full snapshot again", "domain", "sync", "room", m.r.spec.Name, "tick", m.now,
+			"asked", p.wanted)
+	}
 	p.wanted, p.lastFull, p.lastSent = false, m.now, m.now
 	p.drop()
 	p.peer.Full(p.meta(), chunkBytes, func(chunk []byte) {

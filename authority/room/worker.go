@@ -170,6 +170,8 @@ func (w *Worker) open(spec authority.RoomSpec) (*Room, error) {
 	w.rooms[spec.Name] = r
 	w.opts.Observer.Rooms(spec.Kind, 1)
 	w.wg.Go(r.run)
+	w.opts.Logger.Info("room opened", "domain", "simulation", "room", spec.Name, "instance", r.instance,
+		"kind", spec.Kind, "game", spec.Game)
 	return r, nil
 }
 

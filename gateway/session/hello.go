@@ -91,16 +91,16 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 	k, body, rest, err := wire.NextFrame(msg)
 	switch {
 	case err != nil:
-		return m.refuse(wire.Errorf(wire.CodeProtocol, "%v", err))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "%v", err))
 	case g.said:
-		return m.refuse(wire.Errorf(wire.CodeProtocol, "%s before the welcome", k))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "%s before the welcome", k))
 	case k != wire.KindHello || len(rest) > 0:
-		return m.refuse(wire.Errorf(wire.CodeProtocol, "the first message must be one hello frame, not %s", k))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "the first message must be one hello frame, not %s", k))
 	}
 	g.said = true
 	var h wire.Hello
 	if err := wire.DecodeJSON(k, body, &h); err != nil {
-		return m.refuse(wire.Errorf(wire.CodeProtocol, "%v", err))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "%v", err))
 	}
 	version, err := wire.Negotiate(h.Versions)
 	m.opts.Observer.Hello(cmp.Or(version, best(h.Versions)), err == nil)
@@ -109,7 +109,7 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 		return asWire(err)
 	}
 	if len(h.Profile) > maxProfile {
-		return m.refuse(wire.Errorf(wire.CodeProtocol, "profile has %d bytes, the limit is %d", len(h.Profile), maxProfile))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "profile has %d bytes, the limit is %d", len(h.Profile), maxProfile))
 	}
 	if h.Resume != nil {
 		return m.resume(l, g, h, version)
@@ -124,9 +124,9 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 	m.mu.Unlock()
 	switch {
 	case draining:
-		return m.refuse(wire.Errorf(wire.CodeGoingAway, "the server takes no new sessions"))
+		return m.refuse(l, wire.Errorf(wire.CodeGoingAway, "the server takes no new sessions"))
 	case full:
-		return m.refuse(wire.Errorf(wire.CodeOverloaded, "the limit of %d sessions is reached", m.opts.MaxSessions))
+		return m.refuse(l, wire.Errorf(wire.CodeOverloaded, "the limit of %d sessions is reached", m.opts.MaxSessions))
 	}
 	return nil
 }
@@ -138,8 +138,9 @@ func best(versions []int) int {
 	return versions[0]
 }
 
-func (m *Manager) refuse(e *wire.Error) *wire.Error {
+func (m *Manager) refuse(l *link.Link, e *wire.Error) *wire.Error {
 	m.opts.Observer.Refused(e.Code)
+	m.journal.refused(l, e)
 	return e
 }
 
@@ -165,10 +166,11 @@ func (m *Manager) join(l *link.Link, g *guest, h wire.Hello, version int) {
 		if s != nil {
 			s.seat.Leave(e.Code)
 		}
-		l.Close(m.refuse(e))
+		l.Close(m.refuse(l, e))
 		return
 	}
 	m.opts.Observer.Sessions(1)
+	m.journal.joined(s, l)
 	g.mu.Lock()
 	ended := g.ended
 	if !ended {
@@ -226,7 +228,7 @@ func newSession(m *Manager, info link.Info, h wire.Hello, g Grant) *Session {
 		acks = *h.Acks
 	}
 	s := &Session{
-		mgr: m, id: "s_" + randomText(9), identity: g.Identity, name: g.Name,
+		mgr: m, id: "s_" + randomText(9), identity: g.Identity, name: g.Name, joining: h.Room,
 		json: info.JSON, acks: acks, resumable: acks && m.opts.ResumeGrace > 0,
 		created: time.Now(), bucket: newBucket(m.opts.MessagesPerSecond),
 	}

@@ -56,8 +56,9 @@ func (o *Options) complete() {
 
 // Manager is the handler of every link of a gateway. Safe for concurrent use.
 type Manager struct {
-	opts Options
-	base context.Context // of joins; ended by Close
+	opts    Options
+	journal journal
+	base    context.Context // of joins; ended by Close
 	stop context.CancelFunc
 	wg   sync.WaitGroup // the sweeper and joins
 
@@ -76,7 +77,7 @@ var _ link.Handler = (*Manager)(nil)
 func NewManager(o Options) *Manager {
 	o.complete()
 	m := &Manager{
-		opts: o, guests: map[*link.Link]*guest{},
+		opts: o, journal: journal{log: o.Logger}, guests: map[*link.Link]*guest{},
 		sessions: map[string]*Session{}, secrets: map[secretHash]*Session{},
 	}
 	m.base, m.stop = context.WithCancel(context.Background())

@@ -23,11 +23,15 @@ func (s *Session) receive(l *link.Link, lane wire.Lane, msg []byte) *wire.Error 
 	if e == nil {
 		return nil
 	}
-	s.mgr.opts.Observer.Invalid(e.Code)
 	switch {
 	case e == errClientClosed:
 		s.detach(l)
-	case !e.Code.Retry():
+		return e
+	case e.Code == wire.CodeLeft:
+	default:
+		s.mgr.opts.Observer.Invalid(e.Code)
+	}
+	if !e.Code.Retry() {
 		s.end(e, true)
 	}
 	return e

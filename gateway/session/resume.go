@@ -55,14 +55,14 @@ func (m *Manager) resume(l *link.Link, g *guest, h wire.Hello, version int) *wir
 	s := m.secrets[hash]
 	m.mu.Unlock()
 	if s == nil {
-		return m.refuse(expired())
+		return m.refuse(l, expired())
 	}
 	if s.json != l.Info().JSON {
-		return m.refuse(wire.Errorf(wire.CodeProtocol, "a session keeps the encoding it was joined with"))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "a session keeps the encoding it was joined with"))
 	}
 	old, gap, e := s.take(l, h.Resume, version)
 	if e != nil {
-		return m.refuse(e)
+		return m.refuse(l, e)
 	}
 	m.forgetGuest(l)
 	g.mu.Lock()
@@ -74,6 +74,7 @@ func (m *Manager) resume(l *link.Link, g *guest, h wire.Hello, version int) *wir
 	}
 	s.resumes.Add(1)
 	m.opts.Observer.Resumed(l.Info().Transport, gap)
+	m.journal.resumed(s, l, gap)
 	if ended {
 		s.detach(l)
 	}

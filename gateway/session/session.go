@@ -18,6 +18,7 @@ type Session struct {
 	id        string
 	identity  string
 	name      string
+	joining   string // the room that the hello named
 	json      bool
 	acks      bool // the client acknowledges
 	resumable bool
@@ -108,6 +109,7 @@ func (s *Session) end(e *wire.Error, leave bool) {
 		s.ring.Clear()
 	}
 	s.mgr.opts.Observer.Ended(e.Code)
+	s.mgr.journal.ended(s, e)
 }
 
 // detach notes that a link has gone. A session that can be resumed is away from
@@ -134,6 +136,7 @@ func (s *Session) detach(l *link.Link) {
 		s.seat.Presence(authority.Away)
 	}
 	s.mu.Unlock()
+	s.mgr.journal.away(s)
 	if !s.resumable {
 		s.end(wire.Errorf(wire.CodeTimeout, "the connection ended"), true)
 	}

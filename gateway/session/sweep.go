@@ -57,7 +57,7 @@ func (m *Manager) sweepGuests(now time.Time) {
 	}
 	m.mu.Unlock()
 	for _, l := range late {
-		l.Close(m.refuse(wire.Errorf(wire.CodeJoinTimeout, "no hello within %v", m.opts.JoinTimeout)))
+		l.Close(m.refuse(l, wire.Errorf(wire.CodeJoinTimeout, "no hello within %v", m.opts.JoinTimeout)))
 	}
 }
 
