@@ -24,7 +24,9 @@ func TestJournalTellsWhySomebodyIsNotInAndKeepsSecrets(t *testing.T) {
 		for range 50 { // more than a second may log
 			hi := hello("hall", "eve")
 			hi.Token = "bad"
-			h.connect().sendJSON(wire.KindHello, hi)
+			c := h.connect()
+			c.sendJSON(wire.KindHello, hi)
+			c.closeCode()
 		}
 	})
 	text := log.String()
