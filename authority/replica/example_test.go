@@ -41,7 +41,8 @@ func Example() {
 	}
 	fmt.Println(len(body), "bytes,", stats.Entities, "entity, changed:", applied.Changed)
 	fmt.Println("x", view.Get(ball, 0), "y", view.Get(ball, 1), "same world:", view.Hash() == store.Hash())
-	fmt.Println(string(store.AppendJSON(nil)))
+	entities, _ := store.AppendJSON(nil, 1<<10)
+	fmt.Println(string(entities))
 	// Output:
 	// 7 bytes, 1 entity, changed: [1]
 	// x 250 y -30 same world: true

@@ -2,18 +2,23 @@ package replica
 
 import "strconv"
 
-// AppendJSON appends all entities as a JSON array of objects with id, type (by
+// AppendJSON appends the entities as a JSON array of objects with id, type (by
 // name) and the fields by name, in units: the "entities" of a snapshot in the
-// JSON dialect.
-func (s *Store) AppendJSON(dst []byte) []byte {
+// JSON dialect. Those that would take the array beyond limit bytes are left out,
+// and whole is false.
+func (s *Store) AppendJSON(dst []byte, limit int) (array []byte, whole bool) {
+	most := len(dst) + limit - len("]")
 	dst = append(dst, '[')
 	for id := s.alive.after(0); id != 0; id = s.alive.after(id) {
-		if dst[len(dst)-1] != '[' {
+		end := len(dst)
+		if dst[end-1] != '[' {
 			dst = append(dst, ',')
 		}
-		dst = s.appendEntity(dst, id)
+		if dst = s.appendEntity(dst, id); len(dst) > most {
+			return append(dst[:end], ']'), false
+		}
 	}
-	return append(dst, ']')
+	return append(dst, ']'), true
 }
 
 // appendEntity needs no escaping: a schema accepts plain names only.

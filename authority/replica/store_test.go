@@ -128,12 +128,16 @@ func TestAppendJSONHasNamesAndUnits(t *testing.T) {
 	s.Set(p, 0, 35)
 	s.Set(p, 3, -3)
 	s.Spawn(2)
-	got := string(s.AppendJSON(nil))
+	array, whole := s.AppendJSON(nil, 1<<20)
+	got := string(array)
 	const want = `[{"id":1,"type":"player","x":0.35,"y":0,"yaw":0,"health":-3,"speed":-2},{"id":2,"type":"mark"}]`
 	if got != want || !json.Valid([]byte(got)) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := string(NewStore(testSchema()).AppendJSON([]byte("[1,"))); got != "[1,[]" {
+	if short, all := s.AppendJSON(nil, len(array)-1); !whole || all || !json.Valid(short) || len(short) >= len(array) {
+		t.Errorf("cut at %d bytes: %s", len(array)-1, short)
+	}
+	if got, _ := NewStore(testSchema()).AppendJSON([]byte("[1,"), 2); string(got) != "[1,[]" {
 		t.Errorf("empty: %s", got)
 	}
 }

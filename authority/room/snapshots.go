@@ -26,6 +26,8 @@ const (
 	resyncPeriod = time.Second
 	// jsonPeriod is the time between snapshots of the JSON dialect.
 	jsonPeriod = 200 * time.Millisecond
+	// jsonBytes bounds the entities of one: a frame with its other fields.
+	jsonBytes = wire.MaxReliableBody - 256
 )
 
 // replicaState is what a simulated room keeps of a seat: what it holds of the
@@ -162,6 +164,7 @@ func snapshotFrame(tick uint32, body []byte) *wire.Frame {
 type jsonSnapshot struct {
 	stale    bool
 	entities []byte
+	whole    bool
 }
 
 func (p *replicaState) sendJSON(m *simulation, s *seat) {
@@ -171,13 +174,16 @@ func (p *replicaState) sendJSON(m *simulation, s *seat) {
 	p.lastSent = m.now
 	if m.json.stale {
 		m.json.stale = false
-		m.json.entities = m.store.AppendJSON(m.json.entities[:0])
+		m.json.entities, m.json.whole = m.store.AppendJSON(m.json.entities[:0], jsonBytes)
 	}
 	b := append(m.scratch[:0], `{"tick":`...)
 	b = strconv.AppendUint(b, uint64(m.now), 10)
 	if meta := p.meta(); meta.HasInput {
 		b = append(b, `,"input":`...)
 		b = strconv.AppendUint(b, uint64(meta.InputSeq), 10)
+	}
+	if !m.json.whole {
+		b = append(b, `,"truncated":true`...)
 	}
 	b = append(append(append(b, `,"entities":`...), m.json.entities...), '}')
 	m.scratch = b
