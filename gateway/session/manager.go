@@ -59,8 +59,8 @@ type Manager struct {
 	opts    Options
 	journal journal
 	base    context.Context // of joins; ended by Close
-	stop context.CancelFunc
-	wg   sync.WaitGroup // the sweeper and joins
+	stop    context.CancelFunc
+	wg      sync.WaitGroup // the sweeper and joins
 
 	mu       sync.Mutex // guards the rest
 	guests   map[*link.Link]*guest
