@@ -117,14 +117,14 @@ func TestTypingTalksInARelayRoom(t *testing.T) {
 		t.Errorf("Ann was told %+v", n)
 	}
 	heard := make(chan string, 8)
-	go_, err := client.Join(within(t, patience), client.Options{
+	native, err := client.Join(within(t, patience), client.Options{
 		Dialers: []client.Dialer{(&lines{t: t, house: h}).over("ws")}, Room: "hall", Name: "Go",
 		Handler: client.Handler{Relayed: func(lane wire.Lane, m wire.Relayed) { heard <- fmt.Sprint(m.Sender, " ", string(m.Payload)) }},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer go_.Close()
+	defer native.Close()
 	for _, p := range []*typist{ann, bob} {
 		if n := p.expect("peer"); n.Event != "joined" || n.Name != "Go" {
 			t.Errorf("told %+v", n)
@@ -149,10 +149,10 @@ func TestTypingTalksInARelayRoom(t *testing.T) {
 	if got, want := <-heard, fmt.Sprint(b.You, " 1"); got != want {
 		t.Errorf("heard %q, want %q: what was for Ann alone came here", got, want)
 	}
-	if err := go_.Relay(wire.Reliable, []byte{0xff, 1}, a.You); err != nil {
+	if err := native.Relay(wire.Reliable, []byte{0xff, 1}, a.You); err != nil {
 		t.Fatal(err)
 	}
-	if m := ann.expect("relayed"); m.From != go_.You() || m.B64 == nil || *m.B64 != "/wE=" {
+	if m := ann.expect("relayed"); m.From != native.You() || m.B64 == nil || *m.B64 != "/wE=" {
 		t.Errorf("Ann heard %+v", m)
 	}
 	ann.say(`{"kind":"request","id":7,"name":"fly"}`)

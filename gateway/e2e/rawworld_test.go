@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// This file and raw_test.go are a client made of docs/protocol.md alone. They
+// This file and rawclient_test.go are a client made of docs/protocol.md alone. They
 // share no code with the server: what both get wrong in the same way is not
 // proven by a client that imports the server's codec.
 

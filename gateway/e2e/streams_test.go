@@ -121,7 +121,7 @@ func (p *streams) pump(c *tally, to, from *net.TCPConn) {
 				<-time.After(d)
 			}
 			if _, err := to.Write(x.bytes); err != nil {
-				reset(from) // the other end shall know, and the reader end
+				reset(from) // so that the other end knows, and the reader ends
 			}
 		}
 		_ = to.CloseWrite()
