@@ -27,6 +27,7 @@ func (g *Gateway) admission() (err error) {
 			return err
 		}
 	}
+	g.refusals = newRefusals(g.log, g.opts.Metrics, &g.proxies)
 	g.connects = admit.NewRate(float64(c.Limits.ConnectsPerSecond), c.Limits.ConnectsBurst)
 	return nil
 }

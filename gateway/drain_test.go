@@ -52,6 +52,9 @@ func TestDrainLetsPlayersFinish(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the client was not told")
 	}
+	if lines := e.log.lines(`"msg":"draining"`); len(lines) != 1 || !strings.Contains(lines[0], `"deadline":"1m0s"`) {
+		t.Errorf("logged: %q", lines)
+	}
 	if status := e.status("/readyz"); status != http.StatusServiceUnavailable {
 		t.Errorf("/readyz %d while draining", status)
 	}

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +40,30 @@ type edge struct {
 	stop   context.CancelFunc
 	ended  chan error
 	config *configs.Config
+	log    *journal
+}
+
+// journal keeps what is logged.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) lines(with string) (found []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for line := range strings.Lines(j.text.String()) {
+		if strings.Contains(line, with) {
+			found = append(found, line)
+		}
+	}
+	return found
 }
 
 // load reads a dev configuration on free ports, changed by key=value.
@@ -70,17 +96,17 @@ func load(t testing.TB, set ...string) *configs.Config {
 
 func newEdge(t *testing.T, set ...string) *edge {
 	t.Helper()
-	c, m := load(t, set...), metrics.New()
+	c, m, log := load(t, set...), metrics.New(), &journal{}
 	worker := room.NewWorker(room.Options{
 		OnDemand: true, CheckName: admit.RoomName, Observer: m,
 		Templates: []room.Template{{Pattern: "*", Spec: authority.RoomSpec{Kind: authority.KindRelay}}},
 	})
-	g, err := gateway.New(gateway.Options{Config: c, Rooms: worker, Control: worker, Metrics: m, Logger: slog.New(slog.DiscardHandler)})
+	g, err := gateway.New(gateway.Options{Config: c, Rooms: worker, Control: worker, Metrics: m, Logger: slog.New(slog.NewJSONHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	e := &edge{Gateway: g, t: t, stop: stop, ended: make(chan error, 1), config: c,
+	e := &edge{Gateway: g, t: t, stop: stop, ended: make(chan error, 1), config: c, log: log,
 		http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
 	go func() { e.ended <- g.Run(ctx) }()
 	t.Cleanup(func() {

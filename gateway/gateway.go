@@ -3,8 +3,8 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"github.com/gatehouse/gatehouse/gateway/rtc"
 	"github.com/gatehouse/gatehouse/gateway/session"
 	"github.com/gatehouse/gatehouse/gateway/ws"
+	"github.com/gatehouse/gatehouse/wire"
 )
 
 // closeTimeout bounds the end of a gateway once it is drained. It is several
@@ -46,6 +47,7 @@ type Gateway struct {
 	origins  *admit.Origins
 	tokens   *admit.Tokens // nil: nobody is asked for one
 	connects *admit.Rate
+	refusals *refusals
 	links    link.Options
 	sessions *session.Manager
 	ws       *ws.Server
@@ -62,6 +64,18 @@ type Gateway struct {
 type Addresses struct {
 	HTTP, RTCUDP, RTCTCP, ENet, Admin netip.AddrPort
 }
+
+// ListenError says that a listener could not be opened.
+type ListenError struct {
+	// Key of the address in the configuration.
+	Key string
+	Err error
+}
+
+func (e *ListenError) Error() string { return e.Key + ": " + e.Err.Error() }
+
+// Unwrap returns what the socket said.
+func (e *ListenError) Unwrap() error { return e.Err }
 
 // New binds every address of the configuration. The caller calls Run or Close.
 func New(o Options) (*Gateway, error) {
@@ -86,20 +100,23 @@ func (g *Gateway) open() error {
 	}
 	g.sessions = session.NewManager(g.sessionOptions())
 	g.ws = ws.NewServer(g.sessions, ws.Options{
-		Link:          g.links,
-		Allowed:       g.origins.Allowed,
-		Refuse:        admit.WriteProblem,
+		Link:    g.links,
+		Allowed: g.origins.Allowed,
+		Refuse: func(w http.ResponseWriter, r *http.Request, e *wire.Error) {
+			g.refusals.refused(metrics.AtUpgrade, r, e)
+			admit.WriteProblem(w, e)
+		},
 		ClientAddress: g.proxies.Address,
 		MaxConns:      c.Sessions.MaxSessions,
 		ProbeInterval: c.Sessions.PingInterval.D(),
 		ProbeTimeout:  c.Sessions.PingTimeout.D(),
 	})
 	if g.public, err = listen(c.HTTP.Listen, g.log); err != nil {
-		return fmt.Errorf("http.listen: %w", err)
+		return &ListenError{"http.listen", err}
 	}
 	if !c.Admin.Listen.Off() {
 		if g.admin, err = listen(c.Admin.Listen, g.log); err != nil {
-			return fmt.Errorf("admin.listen: %w", err)
+			return &ListenError{"admin.listen", err}
 		}
 	}
 	if err := g.openDatagrams(); err != nil {
@@ -128,7 +145,7 @@ func (g *Gateway) openDatagrams() (err error) {
 			o.TCP = string(c.RTC.TCPListen)
 		}
 		if g.rtc, err = rtc.Listen(o, g.sessions); err != nil {
-			return fmt.Errorf("rtc.udp_listen or rtc.tcp_listen: %w", err)
+			return &ListenError{"rtc.udp_listen or rtc.tcp_listen", err}
 		}
 	}
 	if !c.ENet.Listen.Off() {
@@ -142,7 +159,7 @@ func (g *Gateway) openDatagrams() (err error) {
 			Pings:        enet.Pings{PingInterval: min(time.Second, timeout/3), Timeout: timeout},
 		}, g.sessions)
 		if err != nil {
-			return fmt.Errorf("enet.listen: %w", err)
+			return &ListenError{"enet.listen", err}
 		}
 	}
 	return nil
@@ -185,6 +202,9 @@ func (g *Gateway) sessionOptions() session.Options {
 // and the options of the server's end.
 func (g *Gateway) Local() (link.Handler, link.Options) { return g.sessions, g.links }
 
+// Pages reports whether there are pages to serve.
+func (g *Gateway) Pages() bool { return g.pages.root != nil }
+
 // Addresses returns where the gateway listens.
 func (g *Gateway) Addresses() Addresses {
 	a := Addresses{HTTP: g.public.addr()}
@@ -224,7 +244,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 func (g *Gateway) drain(deadline time.Duration) {
 	g.ready.Store(false)
 	g.sessions.Drain(deadline)
-	g.log.Info("draining", "deadline", deadline, "sessions", len(g.sessions.Sessions()))
+	g.log.Info("draining", "deadline", deadline.String(), "sessions", len(g.sessions.Sessions()))
 	over := time.NewTimer(deadline)
 	defer over.Stop()
 	look := time.NewTicker(50 * time.Millisecond)

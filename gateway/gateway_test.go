@@ -57,6 +57,19 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 	}
 }
 
+func TestWrongWayToAskIsSaid(t *testing.T) {
+	t.Parallel()
+	e := newEdge(t)
+	w, body := e.get("/v1/ws")
+	if w.StatusCode != http.StatusUpgradeRequired || w.Header.Get("Content-Type") != admit.ProblemType || w.Header.Get("Upgrade") != "websocket" {
+		t.Errorf("/v1/ws: %d %v %s", w.StatusCode, w.Header, body)
+	}
+	w, body = e.get("/v1/rtc")
+	if w.StatusCode != http.StatusMethodNotAllowed || w.Header.Get("Content-Type") != admit.ProblemType || !strings.Contains(w.Header.Get("Allow"), "POST") {
+		t.Errorf("/v1/rtc: %d %v %s", w.StatusCode, w.Header, body)
+	}
+}
+
 func TestNetsimIsOnEveryLink(t *testing.T) {
 	t.Parallel()
 	e := newEdge(t, "netsim=latency=100ms")

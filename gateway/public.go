@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/gatehouse/gatehouse/authority"
 	"github.com/gatehouse/gatehouse/gateway/admin"
 	"github.com/gatehouse/gatehouse/gateway/admit"
+	"github.com/gatehouse/gatehouse/gateway/metrics"
 	"github.com/gatehouse/gatehouse/signaling"
 	"github.com/gatehouse/gatehouse/wire"
 )
@@ -20,12 +22,13 @@ func (g *Gateway) publicHandler() http.Handler {
 	e := admit.NewRouter(g.proxies)
 	admin.Health(e, g.ready.Load)
 	v1 := e.Group("/v1")
-	v1.GET("/ws", echo.WrapHandler(g.ws), g.limited)
+	v1.GET("/ws", g.upgrade, g.limited(metrics.AtUpgrade))
 	if g.rtc != nil {
-		signaling.Register(v1.Group("", g.limited), g.rtc, signaling.Options{
+		signaling.Register(v1.Group("", g.limited(metrics.AtSignaling)), g.rtc, signaling.Options{
 			Allowed:       g.origins.Allowed,
 			Authorize:     g.maySignal,
 			ClientAddress: g.proxies.Address,
+			Refused:       g.refusals.at(metrics.AtSignaling),
 		})
 	}
 	list := &roomList{control: g.opts.Control}
@@ -39,15 +42,31 @@ func (g *Gateway) publicHandler() http.Handler {
 
 // limited refuses an address that makes too many connections. A request that
 // changes nothing costs nothing.
-func (g *Gateway) limited(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if m := c.Request().Method; m == http.MethodGet || m == http.MethodPost {
-			if e := g.mayConnect(c.Request()); e != nil {
-				return e
+func (g *Gateway) limited(at metrics.Place) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return func(c echo.Context) error {
+			if m := c.Request().Method; m == http.MethodGet || m == http.MethodPost {
+				if e := g.mayConnect(c.Request()); e != nil {
+					g.refusals.refused(at, c.Request(), e)
+					return e
+				}
 			}
+			return next(c)
 		}
-		return next(c)
 	}
+}
+
+// upgrade answers GET /v1/ws. Who opens that in a browser is told what it is,
+// as foreign pages are not.
+func (g *Gateway) upgrade(c echo.Context) error {
+	r, h := c.Request(), c.Response().Header()
+	if g.origins.Allowed(r) && !strings.EqualFold(r.Header.Get(echo.HeaderUpgrade), "websocket") {
+		h.Set(echo.HeaderConnection, echo.HeaderUpgrade)
+		h.Set(echo.HeaderUpgrade, "websocket")
+		return echo.NewHTTPError(http.StatusUpgradeRequired, "this is for WebSocket clients: ws://HOST:PORT/v1/ws")
+	}
+	g.ws.ServeHTTP(c.Response(), r)
+	return nil
 }
 
 // cors lets the pages read that may also connect.
@@ -77,6 +96,7 @@ func (g *Gateway) adminHandler() http.Handler {
 		Failures: admit.NewRate(float64(c.Limits.ConnectsPerSecond), c.Limits.ConnectsBurst),
 		Ready:    g.ready.Load,
 		Metrics:  g.opts.Metrics.Handler(g.log),
+		Logger:   g.opts.Logger.With("domain", "admin"),
 	})
 }
 

@@ -3,6 +3,7 @@ package signaling
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -42,6 +43,9 @@ type Options struct {
 	Authorize func(*http.Request) *wire.Error
 	// ClientAddress returns who is behind a request; nil takes the socket's peer.
 	ClientAddress func(*http.Request) netip.AddrPort
+	// Refused is told of each request that is refused, before the answer; may be
+	// nil. It must not block.
+	Refused func(*http.Request, *wire.Error)
 	// BodyTimeout is how long a client may take to send a body. The HTTP server
 	// has no such bound of its own, for it would hold for WebSockets too. Default
 	// 10 s.
@@ -49,7 +53,7 @@ type Options struct {
 }
 
 // Register adds the routes to g, which stands for /v1: POST and OPTIONS rtc, and
-// DELETE, PATCH and OPTIONS rtc/:id.
+// DELETE, PATCH and OPTIONS rtc/:id. Other methods are told so.
 func Register(g *echo.Group, a Answerer, o Options) {
 	if o.Allowed == nil {
 		o.Allowed = func(r *http.Request) bool { return len(r.Header.Values("Origin")) == 0 }
@@ -59,6 +63,9 @@ func Register(g *echo.Group, a Answerer, o Options) {
 	}
 	if o.ClientAddress == nil {
 		o.ClientAddress = admit.Proxies{}.Address
+	}
+	if o.Refused == nil {
+		o.Refused = func(*http.Request, *wire.Error) {}
 	}
 	if o.BodyTimeout == 0 {
 		o.BodyTimeout = 10 * time.Second
@@ -70,6 +77,18 @@ func Register(g *echo.Group, a Answerer, o Options) {
 	rtc.DELETE("/:id", h.end)
 	rtc.PATCH("/:id", h.trickle)
 	rtc.OPTIONS("/:id", h.preflight)
+	// Said here, for the group may stand beside a route that takes everything.
+	rtc.Match([]string{"GET", "HEAD", "PUT", "PATCH", "DELETE"}, "", onlyFor("OPTIONS, POST"))
+	rtc.Match([]string{"GET", "HEAD", "PUT", "POST"}, "/:id", onlyFor("DELETE, OPTIONS, PATCH"))
+}
+
+// onlyFor answers the methods that are not among allowed.
+func onlyFor(allowed string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		c.Response().Header().Set(echo.HeaderAllow, allowed)
+		admit.Blank(http.StatusMethodNotAllowed, fmt.Sprintf("%s is not among: %s", c.Request().Method, allowed)).Write(c.Response())
+		return nil
+	}
 }
 
 type handlers struct {
@@ -85,7 +104,7 @@ func (h *handlers) origin(next echo.HandlerFunc) echo.HandlerFunc {
 		header := c.Response().Header()
 		header.Add("Vary", "Origin")
 		if !h.opts.Allowed(c.Request()) {
-			return refuse(c, wire.Errorf(wire.CodeForbidden, "origin %.100q is not allowed here", origin))
+			return h.refuse(c, wire.Errorf(wire.CodeForbidden, "origin %.100q is not allowed here", origin))
 		}
 		if origin != "" {
 			header.Set("Access-Control-Allow-Origin", origin)
@@ -108,15 +127,17 @@ func (h *handlers) preflight(c echo.Context) error {
 func (h *handlers) offer(c echo.Context) error {
 	r := c.Request()
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != mediaSDP {
-		admit.Blank(http.StatusUnsupportedMediaType, "Content-Type: want "+mediaSDP).Write(c.Response())
+		e := wire.Errorf(wire.CodeProtocol, "Content-Type: want %s", mediaSDP)
+		h.opts.Refused(r, e)
+		admit.Blank(http.StatusUnsupportedMediaType, e.Reason).Write(c.Response()) // HTTP has its own word for it
 		return nil
 	}
 	if e := h.opts.Authorize(r); e != nil {
-		return refuse(c, e)
+		return h.refuse(c, e)
 	}
 	offer, e := h.body(c)
 	if e != nil {
-		return refuse(c, e)
+		return h.refuse(c, e)
 	}
 	id, answer, err := h.answerer.Answer(r.Context(), offer, h.opts.ClientAddress(r))
 	if err != nil {
@@ -124,7 +145,7 @@ func (h *handlers) offer(c echo.Context) error {
 		if !errors.As(err, &e) {
 			e = wire.Errorf(wire.CodeInternal, "the offer could not be answered")
 		}
-		return refuse(c, e)
+		return h.refuse(c, e)
 	}
 	header := c.Response().Header()
 	header.Set("Location", strings.TrimSuffix(r.URL.Path, "/")+"/"+id)
@@ -145,7 +166,7 @@ func (h *handlers) end(c echo.Context) error {
 // learned of as its packets arrive.
 func (h *handlers) trickle(c echo.Context) error {
 	if _, e := h.body(c); e != nil {
-		return refuse(c, e)
+		return h.refuse(c, e)
 	}
 	return c.NoContent(http.StatusNoContent)
 }
@@ -165,7 +186,8 @@ func (h *handlers) body(c echo.Context) (string, *wire.Error) {
 	return string(b), nil
 }
 
-func refuse(c echo.Context, e *wire.Error) error {
+func (h *handlers) refuse(c echo.Context, e *wire.Error) error {
+	h.opts.Refused(c.Request(), e)
 	admit.WriteProblem(c.Response(), e)
 	return nil
 }

@@ -137,6 +137,8 @@ func TestRefusalsAreProblems(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
+			var told []*wire.Error
+			test.opts.Refused = func(_ *http.Request, e *wire.Error) { told = append(told, e) }
 			resp := ask(serve(&oracle{fault: test.fault}, test.opts), request(test.method, test.path, test.body, test.header...))
 			body, _ := io.ReadAll(resp.Body)
 			var p admit.Problem
@@ -146,6 +148,12 @@ func TestRefusalsAreProblems(t *testing.T) {
 			if resp.StatusCode != test.status || p.Status != test.status || p.Code != test.code {
 				t.Errorf("%d %+v, want status %d, code %d", resp.StatusCode, p, test.status, test.code)
 			}
+			if test.status == 404 { // not refused: there is nothing to do
+				told = append(told, wire.Errorf(test.code, ""))
+			}
+			if len(told) != 1 || test.code != 0 && told[0].Code != test.code {
+				t.Errorf("told of %v, want one with code %d", told, test.code)
+			}
 			if ct := resp.Header.Get("Content-Type"); ct != admit.ProblemType {
 				t.Errorf("Content-Type %q", ct)
 			}
@@ -153,6 +161,22 @@ func TestRefusalsAreProblems(t *testing.T) {
 				t.Errorf("an inner error is shown: %s", body)
 			}
 		})
+	}
+}
+
+func TestOtherMethodsAreToldWhichThereAre(t *testing.T) {
+	t.Parallel()
+	e := admit.NewRouter(admit.Proxies{})
+	v1 := e.Group("/v1")
+	signaling.Register(v1, &oracle{}, signaling.Options{})
+	v1.Any("/*", func(echo.Context) error { return echo.ErrNotFound })
+	for path, allowed := range map[string]string{"/v1/rtc": "OPTIONS, POST", "/v1/rtc/some-id": "DELETE, OPTIONS, PATCH"} {
+		for _, method := range []string{"GET", "PUT"} {
+			resp := ask(e, request(method, path, ""))
+			if resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != allowed || resp.Header.Get("Content-Type") != admit.ProblemType {
+				t.Errorf("%s %s: %d %v", method, path, resp.StatusCode, resp.Header)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -37,6 +38,8 @@ type Options struct {
 	Ready func() bool
 	// Metrics serves /metrics.
 	Metrics http.Handler
+	// Logger is told of every change; nil: nobody is.
+	Logger *slog.Logger
 }
 
 // timeout bounds one request.
@@ -44,6 +47,9 @@ const timeout = 10 * time.Second
 
 // New returns the handler of the operators' listener.
 func New(o Options) http.Handler {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	a := &api{o}
 	e := admit.NewRouter(o.Proxies)
 	e.Use(a.origin)
@@ -101,8 +107,25 @@ func (a *api) authorize(next echo.HandlerFunc) echo.HandlerFunc {
 		if !a.Failures.Allow(a.Proxies.Address(c.Request()).Addr()) {
 			return wire.Errorf(wire.CodeRateLimited, "too many wrong tokens")
 		}
-		return wire.Errorf(wire.CodeUnauthorized, "the operators' token is needed: Authorization: Bearer TOKEN")
+		noOperator.Write(c.Response())
+		return nil
 	}
+}
+
+// noOperator has a type of its own: the token that players join with would not
+// help, as the text of its code would have it.
+var noOperator = admit.Problem{
+	Type:   "urn:gatehouse:problem:operator",
+	Title:  "an operator's token is needed",
+	Status: http.StatusUnauthorized,
+	Detail: "Authorization: Bearer TOKEN, with the server's admin.token; a join token is another thing",
+	Code:   wire.CodeUnauthorized,
+}
+
+// changed logs what an operator did. All operators share one token, so that the
+// address is all there is to tell them apart.
+func (a *api) changed(c echo.Context, what string, args ...any) {
+	a.Logger.Info(what, append(args, "by", "admin", "address", a.Proxies.Address(c.Request()).String())...)
 }
 
 func bounded(next echo.HandlerFunc) echo.HandlerFunc {

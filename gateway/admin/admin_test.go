@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -365,4 +366,65 @@ func TestWhatIsNotThereIsAProblemToo(t *testing.T) {
 	h.expect(request{method: "GET", path: "/"}, http.StatusNotFound, 0)
 	h.expect(request{method: "PUT", path: "/admin/v1/rooms"}, http.StatusMethodNotAllowed, 0)
 	h.expect(request{method: "GET", path: "/admin/v1/sessions/nobody"}, http.StatusNotFound, 0)
+}
+
+// An operator's changes are told, each with who and what.
+func TestChangesAreLogged(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer // requests come one after another
+	h := newHouse(t, func(o *admin.Options) { o.Logger = slog.New(slog.NewJSONHandler(&log, nil)) })
+	ann := h.join("r", "ann")
+	h.expect(request{method: "GET", path: "/admin/v1/rooms"}, http.StatusOK, 0)
+	h.expect(request{method: "POST", path: "/admin/v1/rooms", body: `{"name":"x","game":"arena"}`}, http.StatusCreated, 0)
+	h.expect(request{method: "PATCH", path: "/admin/v1/rooms/x", body: `{"cap":7}`}, http.StatusOK, 0)
+	h.expect(request{method: "DELETE", path: "/admin/v1/rooms/x?reason=over"}, http.StatusNoContent, 0)
+	h.expect(request{method: "DELETE", path: "/admin/v1/rooms/x"}, http.StatusNotFound, wire.CodeNoRoom)
+	h.expect(request{method: "DELETE", path: "/admin/v1/sessions/" + ann.Welcome().Session + "?reason=swearing"}, http.StatusOK, 0)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	want := [][]string{
+		{`"room made"`, `"room":"x"`, `"kind":"authority"`, `"game":"arena"`},
+		{`"room changed"`, `"room":"x"`, `"cap":7`},
+		{`"room closed"`, `"room":"x"`, `"reason":"over"`},
+		{`"session kicked"`, ann.Welcome().Session, `"reason":"swearing"`},
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines, want %d:\n%s", len(lines), len(want), log.String())
+	}
+	for i, parts := range want {
+		for _, part := range append(parts, `"level":"INFO"`, `"by":"admin"`, `"address":"127.0.0.1:`) {
+			if !strings.Contains(lines[i], part) {
+				t.Errorf("no %s in %s", part, lines[i])
+			}
+		}
+	}
+}
+
+// Who makes a mistake is told what would be right.
+func TestProblemsSayTheNextStep(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, nil)
+	a := h.expect(request{method: "GET", path: "/admin/v1/rooms", header: []string{"Authorization", ""}}, http.StatusUnauthorized, wire.CodeUnauthorized)
+	if a.json["title"] != "an operator's token is needed" || a.json["type"] == "urn:gatehouse:problem:unauthorized" {
+		t.Errorf("without a token: %s", a.text)
+	}
+	const fields = "name, kind, game, tick_rate, cap, seed, empty_timeout"
+	for _, c := range []struct {
+		body string
+		code wire.Code
+		want []string
+	}{
+		{`{"name":"a","capp":3}`, wire.CodeProtocol, []string{`"capp"`, fields}},
+		{`{"name":"a","cap":"3"}`, wire.CodeProtocol, []string{"cap: can not be a string", fields}},
+		{`[1]`, wire.CodeProtocol, []string{"is a JSON array", fields}},
+		{``, wire.CodeProtocol, []string{"empty", fields}},
+		{`{"name":`, wire.CodeProtocol, []string{"the body", fields}},
+		{`{"name":"a","game":"chess"}`, 0, []string{"chess", "arena"}},
+	} {
+		a := h.expect(request{method: "POST", path: "/admin/v1/rooms", body: c.body}, http.StatusBadRequest, c.code)
+		for _, want := range c.want {
+			if detail, _ := a.json["detail"].(string); !strings.Contains(detail, want) || strings.Contains(detail, "Go ") {
+				t.Errorf("%s: detail %q, want %q in it", c.body, detail, want)
+			}
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -59,6 +61,7 @@ func (a *api) createRoom(c echo.Context) error {
 	if err != nil {
 		return problem(err)
 	}
+	a.changed(c, "room made", "room", room.Name, "kind", room.Kind, "game", room.Game)
 	c.Response().Header().Set(echo.HeaderLocation, "/admin/v1/rooms/"+url.PathEscape(room.Name))
 	return c.JSON(http.StatusCreated, room)
 }
@@ -88,6 +91,7 @@ func (a *api) updateRoom(c echo.Context) error {
 	if failed != nil {
 		return problem(failed)
 	}
+	a.changed(c, "room changed", "room", name, "cap", room.Cap)
 	return c.JSON(http.StatusOK, room)
 }
 
@@ -103,6 +107,7 @@ func (a *api) closeRoom(c echo.Context) error {
 	if err := a.Rooms.Close(c.Request().Context(), name, reason); err != nil {
 		return problem(err)
 	}
+	a.changed(c, "room closed", "room", name, "reason", reason)
 	return c.NoContent(http.StatusNoContent)
 }
 
@@ -147,17 +152,38 @@ func decode(c echo.Context, v any) error {
 	d := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
-	var tooBig *http.MaxBytesError
+	var (
+		tooBig *http.MaxBytesError
+		typed  *json.UnmarshalTypeError
+	)
 	switch {
 	case errors.As(err, &tooBig):
 		return wire.Errorf(wire.CodeTooBig, "the body has more than %d bytes", maxBody)
-	case err != nil:
-		return wire.Errorf(wire.CodeProtocol, "the body: %v", err)
+	case errors.As(err, &typed) && typed.Field != "":
+		field := typed.Field[strings.LastIndexByte(typed.Field, '.')+1:] // without the struct it is embedded in
+		return wire.Errorf(wire.CodeProtocol, "%s: can not be a %s; accepted fields: %s", field, typed.Value, fieldsOf(v))
+	case errors.As(err, &typed):
+		return wire.Errorf(wire.CodeProtocol, "the body is a JSON %s; accepted: an object with the fields %s", typed.Value, fieldsOf(v))
+	case err == io.EOF:
+		return wire.Errorf(wire.CodeProtocol, "the body is empty; accepted: a JSON object with the fields %s", fieldsOf(v))
+	case err != nil: // a syntax error, or a field by its name
+		return wire.Errorf(wire.CodeProtocol, "the body: %s; accepted: a JSON object with the fields %s", strings.TrimPrefix(err.Error(), "json: "), fieldsOf(v))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return wire.Errorf(wire.CodeProtocol, "the body has something after its JSON value")
 	}
 	return nil
+}
+
+// fieldsOf names the fields that v, a pointer to a struct, takes from JSON.
+func fieldsOf(v any) string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(v).Elem()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // problem finds the code of an error of the worker, whose plain errors are about

@@ -37,6 +37,7 @@ func (a *api) kickSession(c echo.Context) error {
 	if !a.Sessions.Kick(id, reason) {
 		return noSession()
 	}
+	a.changed(c, "session kicked", "session", id, "reason", reason)
 	return c.JSON(http.StatusOK, kicked{ID: id, Reason: reason,
 		Note: "the session is over; a token that is still good admits its holder again"})
 }

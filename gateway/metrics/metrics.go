@@ -26,6 +26,20 @@ const (
 // transports that links may have; their index is that of the counters.
 var transports = [...]string{"ws", "rtc", "enet", "memory", other}
 
+// Place is where somebody may be refused.
+type Place int
+
+// Places, in the order in which one comes by them.
+const (
+	AtSignaling Place = iota // a request for WebRTC signaling
+	AtUpgrade                // the request for a WebSocket
+	AtHello                  // the first message on a link
+)
+
+var places = [...]string{"signaling", "upgrade", "hello"}
+
+func (p Place) String() string { return places[p] }
+
 // Metrics implements the observers of links, sessions and rooms. Safe for
 // concurrent use.
 type Metrics struct {
@@ -39,7 +53,7 @@ type Metrics struct {
 
 	// of sessions
 	sessions prometheus.Gauge
-	refused  codeCounter
+	refused  [len(places)]codeCounter
 	versions *prometheus.CounterVec
 	resumed  *prometheus.CounterVec
 	ended    codeCounter
@@ -109,11 +123,14 @@ func (m *Metrics) ofLinks() {
 
 func (m *Metrics) ofSessions() {
 	m.sessions = m.gauges("sessions", "Sessions, those away included.").WithLabelValues()
-	m.refused = m.byCode("hellos_refused_total", "Hellos that were not accepted, by code.")
+	refused := m.counters("refused_total", "Who was not let in, by where (a request for signaling, a WebSocket's upgrade, a hello) and code.", "where", "code")
+	for p := range m.refused {
+		m.refused[p] = byCode(refused.MustCurryWith(prometheus.Labels{"where": places[p]}))
+	}
 	m.versions = m.counters("hello_versions_total", "Hellos by the best protocol version they offered: 1, or other for those not spoken here, and whether it was accepted.", "version", "accepted")
 	m.resumed = m.counters("resumes_total", "Sessions resumed, by transport and whether messages were lost (gap).", "transport", "gap")
-	m.ended = m.byCode("sessions_ended_total", "Sessions that have ended, by code.")
-	m.invalid = m.byCode("links_invalid_total", "Links closed for what their client sent, by code.")
+	m.ended = byCode(m.counters("sessions_ended_total", "Sessions that have ended, by code.", "code"))
+	m.invalid = byCode(m.counters("links_invalid_total", "Links closed for what their client sent, by code; one that left is none.", "code"))
 	m.limited = m.byKind("frames_limited_total", "Frames above the rate limit, by kind.")
 }
 
@@ -161,8 +178,8 @@ type codeCounter struct {
 	other prometheus.Counter
 }
 
-func (m *Metrics) byCode(name, help string) codeCounter {
-	v := m.counters(name, help, "code")
+// byCode makes the counters of a vector whose one free label is the code.
+func byCode(v *prometheus.CounterVec) codeCounter {
 	c := codeCounter{map[wire.Code]prometheus.Counter{}, v.WithLabelValues(other)}
 	for _, code := range wire.Codes() {
 		c.known[code] = v.WithLabelValues(code.Name())

@@ -59,6 +59,7 @@ func observeAll(m *metrics.Metrics) {
 	m.Hello(77, false)
 	m.Refused(wire.CodeRoomFull)
 	m.Refused(wire.Code(31337))
+	m.RefusedAt(metrics.AtSignaling, wire.CodeUnauthorized)
 	m.Resumed("enet", true)
 	m.Ended(wire.CodeLeft)
 	m.Invalid(wire.CodeProtocol)
@@ -99,8 +100,11 @@ func TestScrapeShowsWhatWasObserved(t *testing.T) {
 		`gatehouse_sessions 3`,
 		`gatehouse_hello_versions_total{accepted="true",version="1"} 1`,
 		`gatehouse_hello_versions_total{accepted="false",version="other"} 1`,
-		`gatehouse_hellos_refused_total{code="room_full"} 1`,
-		`gatehouse_hellos_refused_total{code="other"} 1`,
+		`gatehouse_refused_total{code="room_full",where="hello"} 1`,
+		`gatehouse_refused_total{code="other",where="hello"} 1`,
+		`gatehouse_refused_total{code="unauthorized",where="signaling"} 1`,
+		`gatehouse_refused_total{code="unauthorized",where="hello"} 0`,
+		`gatehouse_refused_total{code="forbidden",where="upgrade"} 0`,
 		`gatehouse_resumes_total{gap="true",transport="enet"} 1`,
 		`gatehouse_sessions_ended_total{code="left"} 1`,
 		`gatehouse_links_invalid_total{code="protocol"} 1`,
@@ -199,6 +203,7 @@ func TestClientsCanNotMakeSeries(t *testing.T) {
 	before := strings.Count(scrape(t, m), "\n")
 	for i := range 2000 {
 		m.Refused(wire.Code(i))
+		m.RefusedAt(metrics.AtUpgrade, wire.Code(i))
 		m.Ended(wire.Code(i))
 		m.Invalid(wire.Code(i))
 		m.Hello(i, false)

@@ -33,7 +33,10 @@ func (m *Metrics) Links(transport string, delta int) {
 func (m *Metrics) Sessions(delta int) { m.sessions.Add(float64(delta)) }
 
 // Refused implements session.Observer.
-func (m *Metrics) Refused(c wire.Code) { m.refused.inc(c) }
+func (m *Metrics) Refused(c wire.Code) { m.RefusedAt(AtHello, c) }
+
+// RefusedAt counts who was not let in.
+func (m *Metrics) RefusedAt(p Place, c wire.Code) { m.refused[p].inc(c) }
 
 // Hello implements session.Observer: a client offered a version, the best it
 // speaks, or 0 if it offered none.

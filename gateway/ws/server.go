@@ -31,7 +31,7 @@ type Options struct {
 	Allowed func(*http.Request) bool
 	// Refuse writes the answer to a request that is not admitted. nil writes
 	// the reason as plain text.
-	Refuse func(http.ResponseWriter, *wire.Error)
+	Refuse func(http.ResponseWriter, *http.Request, *wire.Error)
 	// ClientAddress returns who is behind a request; nil takes the socket's peer.
 	ClientAddress func(*http.Request) netip.AddrPort
 	// MaxConns bounds the connections open at a time. Default 10,000.
@@ -94,11 +94,11 @@ func NewServer(h link.Handler, o Options) *Server {
 // ServeHTTP upgrades the request and returns; the link lives on.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.opts.Allowed(r) {
-		s.opts.Refuse(w, wire.Errorf(wire.CodeForbidden, "origin %.100q is not allowed here", r.Header.Get("Origin")))
+		s.opts.Refuse(w, r, wire.Errorf(wire.CodeForbidden, "origin %.100q is not allowed here", r.Header.Get("Origin")))
 		return
 	}
 	if e := s.reserve(); e != nil {
-		s.opts.Refuse(w, e)
+		s.opts.Refuse(w, r, e)
 		return
 	}
 	remote := s.opts.ClientAddress(r)
@@ -218,7 +218,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return h.sock, bufio.NewReadWriter(rw.Reader, bufio.NewWriter(h.sock)), nil
 }
 
-func refusePlainly(w http.ResponseWriter, e *wire.Error) {
+func refusePlainly(w http.ResponseWriter, _ *http.Request, e *wire.Error) {
 	status := http.StatusServiceUnavailable
 	if e.Code == wire.CodeForbidden {
 		status = http.StatusForbidden

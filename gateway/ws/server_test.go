@@ -22,7 +22,7 @@ import (
 )
 
 // refuse writes the least problem that a client of ours reads a code from.
-func refuse(w http.ResponseWriter, e *wire.Error) {
+func refuse(w http.ResponseWriter, _ *http.Request, e *wire.Error) {
 	w.WriteHeader(http.StatusTeapot)
 	_ = json.NewEncoder(w).Encode(map[string]any{"code": e.Code, "detail": e.Reason})
 }
