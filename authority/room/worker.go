@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -177,6 +179,9 @@ func (w *Worker) open(spec authority.RoomSpec) (*Room, error) {
 
 // complete fills the defaults of a spec and refuses what can not be.
 func (w *Worker) complete(s *authority.RoomSpec) error {
+	if s.Kind == "" && s.Game != "" { // only rooms of kind authority have one
+		s.Kind = authority.KindAuthority
+	}
 	s.Kind = cmp.Or(s.Kind, authority.KindRelay)
 	s.Cap = cmp.Or(s.Cap, DefaultCap)
 	s.EmptyTimeout = cmp.Or(s.EmptyTimeout, DefaultEmptyTimeout)
@@ -190,7 +195,7 @@ func (w *Worker) complete(s *authority.RoomSpec) error {
 		}
 	case authority.KindAuthority:
 		if w.opts.Games[s.Game] == nil {
-			return fmt.Errorf("game: %q is not known here", s.Game)
+			return fmt.Errorf("game: %q is not known here, accepted are: %s", s.Game, strings.Join(slices.Sorted(maps.Keys(w.opts.Games)), ", "))
 		}
 		s.TickRate = cmp.Or(s.TickRate, DefaultTickRate)
 		if s.TickRate < 1 || s.TickRate > maxTickRate {

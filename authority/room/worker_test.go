@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -175,6 +176,19 @@ func TestSpecsThatCanNotBeAreRefused(t *testing.T) {
 		}
 		if _, err := w.Create(t.Context(), authority.RoomSpec{Name: "more"}); codeOf(err) != wire.CodeOverloaded {
 			t.Fatal(err)
+		}
+	})
+}
+
+func TestGameImpliesItsKind(t *testing.T) {
+	t.Parallel()
+	inBubble(t, room.Options{}, func(t *testing.T, w *room.Worker) {
+		st, err := w.Create(t.Context(), authority.RoomSpec{Name: "x", Game: "tokens"})
+		if err != nil || st.Kind != authority.KindAuthority {
+			t.Errorf("%+v, %v", st, err)
+		}
+		if _, err := w.Create(t.Context(), authority.RoomSpec{Name: "y", Game: "chess"}); err == nil || !strings.Contains(err.Error(), "tokens") {
+			t.Errorf("%v does not say which games there are", err)
 		}
 	})
 }
