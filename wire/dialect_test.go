@@ -180,11 +180,11 @@ func TestDialectRefuses(t *testing.T) {
 		err        error
 		says       string
 	}{
-		{"nothing", ``, wire.ErrMalformed, "not a JSON object"},
-		{"null", `null`, wire.ErrMalformed, "not a JSON object"},
-		{"an array", `[]`, wire.ErrMalformed, "not a JSON object"},
-		{"two objects", `{"kind":"leave"}{}`, wire.ErrMalformed, "not a JSON object"},
-		{"bottomless", strings.Repeat(`{"kind":`, 12_000), wire.ErrMalformed, "not a JSON object"},
+		{"nothing", ``, wire.ErrMalformed, "a message is one JSON object"},
+		{"null", `null`, wire.ErrMalformed, "a message is one JSON object"},
+		{"an array", `[1]`, wire.ErrMalformed, "a message is one JSON object"},
+		{"two objects", `{"kind":"leave"}{}`, wire.ErrMalformed, "a message is one JSON object"},
+		{"bottomless", strings.Repeat(`{"kind":`, 12_000), wire.ErrMalformed, "a message is one JSON object"},
 		{"too long", `{"kind":"leave","x":"` + long(wire.MaxJSONText) + `"}`, wire.ErrTooBig, "limit 98304"},
 		{"not UTF-8", "{\"kind\":\"leave\",\"x\":\"\xff\"}", wire.ErrMalformed, "UTF-8"},
 		{"no kind", `{}`, wire.ErrMalformed, "kind: want a string"},

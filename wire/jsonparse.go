@@ -54,11 +54,12 @@ func parseObject(text []byte) (o object, err error) {
 		return o, fmt.Errorf("%w: text is not valid UTF-8", ErrMalformed)
 	}
 	err = json.Unmarshal(text, &o.members)
-	if err == nil && o.members == nil {
-		err = errors.New("null")
-	}
-	if err != nil {
-		return o, fmt.Errorf("%w: not a JSON object: %v", ErrMalformed, err)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return o, fmt.Errorf("%w: a message is one JSON object: %v", ErrMalformed, syntax)
+	case err != nil || o.members == nil: // JSON, but an array, a string, null
+		return o, fmt.Errorf("%w: a message is one JSON object", ErrMalformed)
 	}
 	return o, nil
 }
