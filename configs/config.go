@@ -11,7 +11,8 @@ type Config struct {
 	// this machine only, rooms made on demand. See dev.yaml for what it changes.
 	Dev bool `yaml:"dev"`
 	// Netsim makes every link worse, for trying a game out: for instance
-	// "latency=80ms,jitter=20ms,loss=3%". Empty for none; with dev only.
+	// "latency=80ms,jitter=20ms,loss=3%", in each direction. Empty for none; with
+	// dev only.
 	Netsim string `yaml:"netsim" accept:"settings such as latency=80ms,jitter=20ms,loss=3%"`
 
 	HTTP     HTTP     `yaml:"http"`

@@ -52,7 +52,9 @@ const (
 	envFile   = "GATEHOUSE_CONFIG"
 )
 
-// Load reads and checks a configuration. The error is [Faults], all there are.
+// Load reads and checks a configuration. The error is [Faults], all there are;
+// what could be read comes with it, to be shown and for nothing else. It is nil
+// only if the file could not be read.
 func Load(s Sources) (*Config, error) {
 	file, fault := s.read()
 	if fault != nil {
@@ -153,8 +155,10 @@ func (d *decoder) flags(set []Override, tree reflect.Value) {
 	for _, o := range set {
 		k, _, ok := locate(o.Path, tree)
 		switch {
-		case !ok || k.section():
-			d.faults = append(d.faults, Fault{o.Flag, o.Path, "is not a key", "the path of a key, as in sessions.ping_interval"})
+		case !ok:
+			d.faults = append(d.faults, Fault{o.Flag, o.Path, "is not a key", pathsBeside(o.Path)})
+		case k.section():
+			d.faults = append(d.faults, Fault{o.Flag, o.Path, "is a section, not a key", k.accepted()})
 		case k.secret():
 			d.faults = append(d.faults, Fault{o.Flag, o.Path, "is a secret and does not belong on a command line, which others can see",
 				"the environment variable " + envName(o.Path)})
@@ -162,6 +166,27 @@ func (d *decoder) flags(set []Override, tree reflect.Value) {
 			d.single(o.Flag, o.Path, o.Value, tree)
 		}
 	}
+}
+
+// pathsBeside names the keys of the section that the path of no key begins with.
+func pathsBeside(path string) string {
+	tree := reflect.ValueOf(&Config{}).Elem()
+	section, name, inside := cutLast(path, ".")
+	k, _, ok := locate(section, tree)
+	if !inside || !ok || !k.section() {
+		section, name, k = "", path, key{typ: tree.Type()}
+	}
+	var beside []string
+	for _, child := range keysOf(k.typ) {
+		if !child.secret() { // which no flag may set
+			beside = append(beside, join(section, child.name))
+		}
+	}
+	accepted := strings.Join(beside, ", ")
+	if homes := pathsNamed(name); len(homes) > 0 {
+		accepted += "; perhaps " + strings.Join(homes, " or ") + " was meant"
+	}
+	return accepted
 }
 
 // single reads one value that stands alone. A list is YAML ("[a, b]") or its

@@ -77,6 +77,10 @@ func TestFaultsAreRefused(t *testing.T) {
 		set  configs.Override
 		want configs.Fault // Problem and Accepted: a part of it
 	}{
+		{name: "flag for an unknown key at the top", set: configs.Override{Flag: "--set", Path: "ping_interval", Value: "5s"},
+			want: configs.Fault{Where: "--set", Path: "ping_interval", Problem: "not a key", Accepted: "perhaps sessions.ping_interval"}},
+		{name: "flag for an unknown section", set: configs.Override{Flag: "--set", Path: "htp.listen", Value: ":80"},
+			want: configs.Fault{Where: "--set", Path: "htp.listen", Problem: "not a key", Accepted: "http, rtc, enet"}},
 		{name: "unknown key at the top", file: "sesions: {}",
 			want: configs.Fault{Where: ":1", Path: "sesions", Problem: "not a key", Accepted: "sessions"}},
 		{name: "unknown key inside", file: "sessions:\n  ping_intervall: 5s",
@@ -190,9 +194,9 @@ func TestFaultsAreRefused(t *testing.T) {
 		{name: "empty variable", env: []string{"GATEHOUSE_SESSIONS_PING_INTERVAL="},
 			want: configs.Fault{Where: "GATEHOUSE_SESSIONS_PING_INTERVAL", Path: "sessions.ping_interval", Problem: "not a duration", Accepted: "50ms"}},
 		{name: "unknown key in a flag", set: configs.Override{Flag: "--set", Path: "sessions.outboxx", Value: "1MiB"},
-			want: configs.Fault{Where: "--set", Path: "sessions.outboxx", Problem: "not a key"}},
+			want: configs.Fault{Where: "--set", Path: "sessions.outboxx", Problem: "not a key", Accepted: "sessions.outbox"}},
 		{name: "section in a flag", set: configs.Override{Flag: "--set", Path: "sessions", Value: "1MiB"},
-			want: configs.Fault{Where: "--set", Path: "sessions", Problem: "not a key"}},
+			want: configs.Fault{Where: "--set", Path: "sessions", Problem: "a section, not a key"}},
 		{name: "origin with path", file: "http:\n  origins:\n    - https://a.example/game",
 			want: configs.Fault{Where: ":3", Path: "http.origins[0]", Problem: "not an origin", Accepted: "scheme://host"}},
 		{name: "malformed network", file: "http: {trusted_proxies: [10.0.0.0/33]}",

@@ -135,6 +135,75 @@ func TestEveryKeyHasADefaultAndARule(t *testing.T) {
 	configs.Default(true)
 }
 
+// Who reads the shipped file need read nothing else: above each key stand its
+// meaning and its range.
+func TestEveryKeyOfTheDefaultsIsExplained(t *testing.T) {
+	t.Parallel()
+	comments := commentsByPath(t, "default.yaml")
+	var walk func(typ reflect.Type, path string)
+	walk = func(typ reflect.Type, path string) {
+		for i := range typ.NumField() {
+			f := typ.Field(i)
+			name := f.Tag.Get("yaml")
+			if name == "" || f.Type == reflect.TypeFor[configs.Secret]() {
+				continue
+			}
+			comment := comments[path+name]
+			if len(comment) < 8 {
+				t.Errorf("%s%s has no comment", path, name)
+			}
+			span, never := strings.CutSuffix(f.Tag.Get("range"), "|never")
+			from, to, _ := strings.Cut(span, "..")
+			want := append(strings.FieldsFunc(f.Tag.Get("enum"), func(r rune) bool { return r == '|' }), from, to)
+			if never {
+				want = append(want, "never")
+			}
+			if f.Type == reflect.TypeFor[[]configs.Template]() {
+				for i := range f.Type.Elem().NumField() {
+					want = append(want, f.Type.Elem().Field(i).Tag.Get("yaml"))
+				}
+			}
+			for _, word := range want {
+				if !strings.Contains(comment, word) {
+					t.Errorf("%s%s: no %q in %q", path, name, word, comment)
+				}
+			}
+			if f.Type.Kind() == reflect.Struct {
+				walk(f.Type, path+name+".")
+			}
+		}
+	}
+	walk(reflect.TypeFor[configs.Config](), "")
+}
+
+// commentsByPath returns the comment right above each key of a file.
+func commentsByPath(t *testing.T, file string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, section, comment := map[string]string{}, "", ""
+	for line := range strings.Lines(string(text)) {
+		bare := strings.TrimSpace(line)
+		if words, ok := strings.CutPrefix(bare, "#"); ok {
+			comment += words
+			continue
+		}
+		if name, _, ok := strings.Cut(bare, ":"); ok {
+			if !strings.HasPrefix(line, " ") {
+				section = ""
+			}
+			found[section+name] = comment
+			if bare == name+":" {
+				section = name + "."
+			}
+		}
+		comment = ""
+	}
+	return found
+}
+
 func TestQuantitiesSurviveTheirText(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"0s", "50ms", "1m", "1m30s", "1h", "1h30m", "2h0m1s", "24h", "never", "1.5s"} {

@@ -116,7 +116,7 @@ func (k *check) netsim(parse func(string) error) {
 		return
 	}
 	if !c.Dev {
-		k.fault("netsim", "empty, unless dev", "would make every player's connection worse")
+		k.fault("netsim", "empty, unless dev", "needs --dev: it makes every player's connection worse")
 	}
 	if parse == nil {
 		return
