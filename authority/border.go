@@ -43,7 +43,8 @@ type Join struct {
 type Seat interface {
 	// Deliver hands over frames in the order they were received, and one
 	// reference of each. It reports false if the seat already has too much
-	// waiting in the room: the frames were refused and released.
+	// waiting in the room: the frames were refused and released, and the session
+	// is to be ended.
 	Deliver(frames ...*wire.Frame) bool
 	// Presence tells the room whether the session has a link.
 	Presence(p Presence)

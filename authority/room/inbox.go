@@ -15,7 +15,7 @@ type item struct {
 }
 
 // inbox is the one door of a room. Many post, the room's goroutine takes. It is
-// bounded by what each seat may have waiting ([maxWaiting]) and by the callers
+// bounded by what each seat may have waiting ([MaxWaiting]) and by the callers
 // of do, who each wait for their answer.
 type inbox struct {
 	wake chan struct{} // one slot

@@ -157,7 +157,7 @@ func TestSeatThatFloodsItsInboxIsTold(t *testing.T) {
 	inBubble(t, room.Options{}, func(t *testing.T, w *room.Worker) {
 		a := join(t, w, "game", "a") // frames wait for the tick
 		refused := 0
-		for range 2000 {
+		for range 6000 {
 			if !a.seat.Deliver(wire.CopyFrame(wire.KindResync, nil)) {
 				refused++
 			}

@@ -104,6 +104,7 @@ func (r *Room) turn() {
 			it.frame.Release()
 		default:
 			it.seat.waiting.Add(-1)
+			it.seat.bytes.Add(-int64(it.frame.Size()))
 			r.behave.deliver(it.seat, it.frame)
 		}
 	}

@@ -9,8 +9,10 @@ import (
 
 // Bounds of what one seat may make a room hold.
 const (
-	// maxWaiting is how many of its frames may wait in the inbox.
-	maxWaiting = 512
+	// MaxWaiting is how many of its frames may wait in the inbox, and
+	// maxWaitingBytes their bytes. What a client may send in a burst must fit.
+	MaxWaiting      = 4096
+	maxWaitingBytes = 4 << 20
 	// maxOut is how many frames may wait for a turn's end, or behind a full
 	// snapshot that is being paced out.
 	maxOut = 4096
@@ -25,6 +27,7 @@ type seat struct {
 	join authority.Join
 
 	waiting atomic.Int32 // frames in the inbox
+	bytes   atomic.Int64 // of them
 	gone    atomic.Bool
 
 	// owned by the room's goroutine
@@ -44,10 +47,13 @@ func (s *seat) Deliver(frames ...*wire.Frame) bool {
 		wire.ReleaseAll(frames)
 		return true
 	}
-	if s.waiting.Add(int32(len(frames))) > maxWaiting {
-		s.waiting.Add(-int32(len(frames)))
+	count, bytes := int32(len(frames)), int64(0)
+	for _, f := range frames {
+		bytes += int64(f.Size())
+	}
+	if s.waiting.Add(count) > MaxWaiting || s.bytes.Add(bytes) > maxWaitingBytes {
 		wire.ReleaseAll(frames)
-		return false
+		return false // for good: the session ends, so the counts do not matter any more
 	}
 	if !s.room.inbox.frames(s, s.room.urgent, frames) {
 		wire.ReleaseAll(frames)
