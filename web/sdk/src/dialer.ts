@@ -35,21 +35,27 @@ export class Dialer {
 
   /**
    * Opens a link. A refusal with a terminal code is not retried over the other
-   * transport: it would refuse too. Once WebRTC has failed it is not tried again
-   * until {@link want}, so that returns are quick.
+   * transport: it would refuse too. Once WebRTC has failed where WebSocket works it
+   * is not tried again until {@link want}, so that returns are quick; where
+   * neither works nothing is known about WebRTC.
    */
   async open(signal: AbortSignal): Promise<Link> {
+    let failed: DialError | undefined;
     if (this.choice !== 'websocket' && !this.broken) {
       try {
         return await this.dial('webrtc', patience[this.choice], signal);
       } catch (e) {
         if (!(e instanceof DialError) || signal.aborted) throw e;
         if (e.code !== undefined && !isRetryable(e.code)) throw e;
-        this.broken = true;
-        this.onFallback({ transport: 'webrtc', reason: e.reason });
+        failed = e;
       }
     }
-    return this.dial('websocket', patience.websocket, signal);
+    const link = await this.dial('websocket', patience.websocket, signal);
+    if (failed !== undefined) {
+      this.broken = true;
+      this.onFallback({ transport: 'webrtc', reason: failed.reason });
+    }
+    return link;
   }
 
   /** Opens a link over that transport only. */

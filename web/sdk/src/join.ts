@@ -24,8 +24,14 @@ export interface JoinOptions {
   profile?: unknown;
   /** Called with the room before anything is sent, to listen from the first event on. */
   onRoom?: (room: Room) => void;
-  /** Called when WebRTC could not connect, with the reason, also during the join. */
+  /** Called when WebRTC could not connect and WebSocket could, with the reason, also during the join. */
   onFallback?: (f: Fallback) => void;
+  /**
+   * In a room that ticks, a connection on which nothing was heard for so long, and
+   * three pings went unanswered, is taken for lost; in ms, default 3000. The
+   * server's `limits.timeout_ms` holds in every room.
+   */
+  silenceMs?: number;
   /** How links are opened, for tests. */
   dials?: Dials;
 }
@@ -58,7 +64,7 @@ export function join(options: JoinOptions): Promise<Room> {
     if (options.identity !== undefined) hello.identity = options.identity;
     if (options.name !== undefined) hello.name = options.name;
     if (options.profile !== undefined) hello.profile = options.profile;
-    const session = new Session(dialer, hello, room);
+    const session = new Session(dialer, hello, room, options.silenceMs);
     room.bind(session);
     options.onRoom?.(room);
     const online = (): void => session.retryNow();

@@ -9,7 +9,7 @@ import { Emitter, type Off } from './events.js';
 import { Kind, type Frame, type Lane } from './frame.js';
 import { Hold } from './hold.js';
 import { InputSender } from './input.js';
-import type { Transport } from './link.js';
+import type { LinkEnd, Transport } from './link.js';
 import { Meter } from './meter.js';
 import { GameEvent, RelayedMessage, encodePayload, payloadData, type Payload } from './payload.js';
 import { Schema } from './schema.js';
@@ -33,8 +33,10 @@ export type RoomState =
 
 /** What {@link Room.on} can listen to. */
 export interface RoomEvents {
-  /** The room's state changed. */
-  state: { state: RoomState; previous: RoomState };
+  /** The room's state changed; with `away`, how the connection ended. */
+  state: { state: RoomState; previous: RoomState; end?: LinkEnd };
+  /** {@link Room.unstable} changed. */
+  unstable: boolean;
   /** The session plays over this transport now. */
   transport: Transport;
   /** WebRTC could not connect, and why; the session goes on over WebSocket. */
@@ -117,6 +119,11 @@ export class Room {
   /** The transport in use, undefined while there is none. */
   get transport(): Transport | undefined {
     return this.session.transport;
+  }
+
+  /** Whether the connection, though not given up yet, has fallen silent where something is due at every tick. */
+  get unstable(): boolean {
+    return this.session.unstable;
   }
 
   /** The room's name, game and what the game tells its clients. */
@@ -241,8 +248,13 @@ export class Room {
   // What the session tells ---------------------------------------------------
 
   /** Not for applications. */
-  phase(p: Phase): void {
-    if (p !== 'open') this.enter(p);
+  phase(p: Phase, end?: LinkEnd): void {
+    if (p !== 'open') this.enter(p, end);
+  }
+
+  /** Not for applications. */
+  faltered(on: boolean): void {
+    this.emitter.emit('unstable', on);
   }
 
   /** Not for applications. */
@@ -403,11 +415,11 @@ export class Room {
     this.emitter.emit('event', e);
   }
 
-  private enter(state: RoomState): void {
+  private enter(state: RoomState, end?: LinkEnd): void {
     const previous = this.current;
     if (previous === state || previous === 'closed' || (previous === 'leaving' && state !== 'closed')) return;
     this.current = state;
     if (state === 'synchronized') this.synchronized();
-    this.emitter.emit('state', { state, previous });
+    this.emitter.emit('state', end === undefined ? { state, previous } : { state, previous, end });
   }
 }

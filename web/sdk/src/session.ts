@@ -17,7 +17,10 @@ export type Phase = 'connecting' | 'joining' | 'open' | 'away' | 'leaving' | 'cl
 
 /** What a session tells the room that owns it. */
 export interface SessionOwner {
-  phase(p: Phase): void;
+  /** @param end how the link ended, when the session is away */
+  phase(p: Phase, end?: LinkEnd): void;
+  /** The link has fallen silent, or is heard again. */
+  faltered(on: boolean): void;
   /** A welcome came: of the join, or of a resume. Frames follow. */
   welcomed(w: Welcome): void;
   /** A frame that is the room's business: its body is valid during the call only. */
@@ -58,6 +61,7 @@ export class Session {
     private readonly dialer: Dialer,
     private readonly hello: Hello,
     private readonly owner: SessionOwner,
+    private readonly silenceMs = 3000,
   ) {}
 
   get phase(): Phase {
@@ -66,6 +70,11 @@ export class Session {
 
   get transport(): Transport | undefined {
     return this.link?.transport;
+  }
+
+  /** Whether the current link has fallen silent. */
+  get unstable(): boolean {
+    return this.liveness?.unstable ?? false;
   }
 
   /** Round trip of the current link in ms, 0 if not known. */
@@ -184,10 +193,10 @@ export class Session {
     return this.current === 'closed';
   }
 
-  private enter(p: Phase): void {
+  private enter(p: Phase, end?: LinkEnd): void {
     if (this.current === p || this.over || (this.current === 'leaving' && p !== 'closed')) return;
     this.current = p;
-    this.owner.phase(p);
+    this.owner.phase(p, end);
   }
 
   // Links ------------------------------------------------------------------
@@ -249,10 +258,12 @@ export class Session {
     this.greeting?.welcomed();
     this.backoff.reset();
     this.liveness?.stop();
-    this.liveness = new Liveness(w.limits, {
-      ping: (body) => void this.transmit('reliable', encodeFrame(Kind.ping, body)),
-      silent: (ms) => this.lost({ reason: `nothing was heard for ${Math.round(ms / 1000)} s` }),
-    });
+    const watch = {
+      ping: (body: Uint8Array) => void this.transmit('reliable', encodeFrame(Kind.ping, body)),
+      unstable: (on: boolean) => this.owner.faltered(on),
+      silent: (ms: number) => this.lost({ reason: `nothing was heard for ${Math.round(ms / 1000)} s` }),
+    };
+    this.liveness = new Liveness(w.limits, watch, w.tick_rate > 0 ? this.silenceMs : Infinity);
     // The first frame after the hello spends the secret that was presented.
     this.liveness.ping();
     this.enter('open');
@@ -271,6 +282,7 @@ export class Session {
     this.link?.close();
     this.link = undefined;
     this.liveness?.stop();
+    this.liveness = undefined;
     clearTimeout(this.ackTimer);
     this.ackTimer = undefined;
     if (this.over) return;
@@ -279,7 +291,7 @@ export class Session {
     if (this.current === 'leaving') this.hurry?.();
     else if (!isRetryable(code) || grant === undefined) this.end(new GatehouseError(code, end.reason || codeText(code)));
     else if (this.current !== 'away') {
-      this.enter('away');
+      this.enter('away', end);
       void this.comeBack(performance.now() + grant.grace_ms + (this.welcome?.limits.timeout_ms ?? 0));
     }
   }
@@ -323,6 +335,7 @@ export class Session {
     this.link?.close();
     this.link = undefined;
     this.liveness?.stop();
+    this.liveness = undefined;
     clearTimeout(this.ackTimer);
     this.enter('closed');
     this.abort.abort();

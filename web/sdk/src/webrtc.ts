@@ -1,3 +1,4 @@
+import { isRetryable } from './codes.js';
 import { DialError, Inbox, unreliableBacklog, type Dial, type DialOptions, type Link, type LinkHandler } from './link.js';
 import type { Lane } from './frame.js';
 
@@ -53,6 +54,8 @@ async function refusal(response: Response): Promise<DialError> {
   const why = [problem.detail, problem.title].find((v): v is string => typeof v === 'string' && v !== '');
   if (response.status === 404 && why === undefined) return new DialError('webrtc', 'the server does not offer WebRTC');
   const code = typeof problem.code === 'number' ? problem.code : undefined;
+  // A terminal refusal is no matter of WebRTC: it stands for itself.
+  if (code !== undefined && !isRetryable(code) && why !== undefined) return new DialError('webrtc', why, code);
   return new DialError('webrtc', `the server refused the offer: ${why ?? `status ${response.status}`}`, code);
 }
 

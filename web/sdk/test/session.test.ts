@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { encodeEvent, encodeRelayed } from '../src/bodies.js';
 import { Code, GatehouseError } from '../src/codes.js';
 import { encodeJSON } from '../src/control.js';
-import { Kind } from '../src/frame.js';
+import { Kind, encodeFrame } from '../src/frame.js';
 import { join, type JoinOptions } from '../src/join.js';
 import { DialError } from '../src/link.js';
 import type { Room, RoomState } from '../src/room.js';
@@ -10,6 +10,7 @@ import { random } from './bytes.js';
 import { TestServer } from './server.js';
 
 const empty = new Uint8Array(0);
+const patient = { reliable_bytes: 61_440, unreliable_bytes: 1120, ping_ms: 5000, timeout_ms: 15_000, messages_per_second: 120 };
 const text = (b: Uint8Array): string => new TextDecoder().decode(b);
 
 let server: TestServer;
@@ -210,6 +211,89 @@ describe('resuming', () => {
     await vi.advanceTimersByTimeAsync(4000);
     expect(link.closedByClient).toBe(true);
     expect(room.stats().resumes).toBe(1);
+  });
+
+  describe('in a room that ticks', () => {
+    beforeEach(() => void (server.welcome = { tick_rate: 30, limits: patient }));
+
+    test('a silent link is suspicious after a second and given up after three', async () => {
+      const { room } = await joined();
+      const link = server.current;
+      const told: boolean[] = [];
+      room.on('unstable', (on) => told.push(on));
+      server.left(link); // nothing answers any more
+      const pings = (): number => link.sent.filter((f) => f.kind === Kind.ping).length;
+      const before = pings();
+      await vi.advanceTimersByTimeAsync(1500);
+      expect([room.unstable, room.state, told]).toEqual([true, 'synchronized', [true]]);
+      await vi.advanceTimersByTimeAsync(1700);
+      expect(pings() - before).toBeGreaterThanOrEqual(4);
+      expect(link.closedByClient).toBe(true);
+      expect([room.unstable, told]).toEqual([false, [true, false]]);
+      await vi.advanceTimersByTimeAsync(500);
+      expect(room.state).toBe('synchronized'); // over another
+    });
+
+    test('a link that is heard again is stable again', async () => {
+      const { room } = await joined();
+      const link = server.current;
+      server.left(link);
+      await vi.advanceTimersByTimeAsync(2000);
+      expect(room.unstable).toBe(true);
+      link.inbox.message(undefined, encodeFrame(Kind.ping, empty));
+      expect(room.unstable).toBe(false);
+      await vi.advanceTimersByTimeAsync(900);
+      expect(link.closedByClient).toBe(false);
+    });
+
+    test('silence may be borne for longer', async () => {
+      const { room } = await joined({ silenceMs: 9000 });
+      const link = server.current;
+      server.left(link);
+      await vi.advanceTimersByTimeAsync(8000);
+      expect([room.unstable, link.closedByClient]).toEqual([true, false]);
+      await vi.advanceTimersByTimeAsync(2500);
+      expect(link.closedByClient).toBe(true);
+    });
+
+    test('a page that slept asks again before it holds the silence against the link', async () => {
+      const { room } = await joined();
+      const link = server.current;
+      const now = performance.now.bind(performance);
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + 5000); // no timer ran meanwhile
+      await vi.advanceTimersByTimeAsync(500);
+      expect([room.unstable, link.closedByClient]).toEqual([false, false]);
+      server.left(link);
+      await vi.advanceTimersByTimeAsync(2000);
+      expect([room.unstable, link.closedByClient]).toEqual([true, false]);
+      await vi.advanceTimersByTimeAsync(1500);
+      expect(link.closedByClient).toBe(true);
+    });
+  });
+
+  test('says how the link ended', async () => {
+    const { room } = await joined();
+    const ends: unknown[] = [];
+    room.on('state', ({ state, end }) => state === 'away' && ends.push(end));
+    server.send(Kind.close, encodeJSON({ code: Code.going_away, name: 'going_away', reason: 'restart', retry: true }));
+    await vi.advanceTimersByTimeAsync(1000);
+    server.current.cut();
+    expect(room.stats().rtt).toBe(0); // of no link
+    expect(ends).toEqual([{ code: Code.going_away, reason: 'restart' }, { reason: 'cut' }]);
+  });
+
+  test('where neither transport works it does not blame WebRTC', async () => {
+    const reasons: string[] = [];
+    const { room } = await joined({ transport: 'webrtc', onFallback: (f) => reasons.push(f.reason) });
+    const down = (t: 'webrtc' | 'websocket'): void => void server.refuse.set(t, new DialError(t, 'down'));
+    down('webrtc');
+    down('websocket');
+    server.current.cut();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(reasons).toEqual([]);
+    server.refuse.clear();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([room.state, room.transport]).toEqual(['synchronized', 'webrtc']);
   });
 
   test('when the grace is over the session is', async () => {

@@ -227,6 +227,7 @@ describe('WebRTC', () => {
 
   test.each([
     ['the server refused the offer: no room for more', problem(503, { detail: 'no room for more', code: 4004 }), 4004],
+    ['a token is needed', problem(401, { detail: 'a token is needed', code: 4406 }), 4406],
     ['the server refused the offer: status 500', () => Promise.resolve(new Response('oops', { status: 500 })), undefined],
     ['the server does not offer WebRTC', () => Promise.resolve(new Response('', { status: 404 })), undefined],
     ['the server can not be reached', () => Promise.reject(new TypeError('network')), undefined],
