@@ -10,7 +10,8 @@ import (
 )
 
 // announce prints where the server can be reached.
-func (p *process) announce(cfg *configs.Config, a gateway.Addresses) {
+func (p *process) announce(cfg *configs.Config, g *gateway.Gateway) {
+	a := g.Addresses()
 	var b strings.Builder
 	line := func(what, where, note string) {
 		fmt.Fprintf(&b, "  %-10s %s", what, where)
@@ -25,7 +26,9 @@ func (p *process) announce(cfg *configs.Config, a gateway.Addresses) {
 	}
 	b.WriteString("\n\n")
 	http := reachable(a.HTTP)
-	line("Play", "http://"+http+"/", "open this in a browser")
+	if g.Pages() {
+		line("Play", "http://"+http+"/", "open this in a browser")
+	}
 	line("WebSocket", "ws://"+http+"/v1/ws", "")
 	if a.RTCUDP.IsValid() {
 		media := "media: udp " + a.RTCUDP.String()
@@ -43,9 +46,12 @@ func (p *process) announce(cfg *configs.Config, a gateway.Addresses) {
 		line("Metrics", "http://"+reachable(a.Admin)+"/metrics", "")
 	}
 	if cfg.Netsim != "" {
-		line("Netsim", cfg.Netsim, "every link is made this bad")
+		line("Netsim", cfg.Netsim, "every link is made this bad, in each direction")
 	}
 	b.WriteByte('\n')
+	if !g.Pages() {
+		b.WriteString("There are no pages to play on: run make web, or set web.dir to where they were built.\n\n")
+	}
 	fmt.Fprint(p.out, b.String())
 }
 

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"net/url"
@@ -15,17 +15,17 @@ import (
 	"github.com/gatehouse/gatehouse/gateway/enet"
 	"github.com/gatehouse/gatehouse/gateway/rtc"
 	"github.com/gatehouse/gatehouse/gateway/ws"
-	"github.com/gatehouse/gatehouse/wire"
 )
 
 type botCmd struct {
-	Transport string        `enum:"ws,rtc,enet" default:"ws" help:"ws, rtc or enet."`
-	URL       string        `name:"url" placeholder:"URL" help:"The server: http://127.0.0.1:8080 if not given; for enet host:port, 127.0.0.1:7777 if not given."`
-	Room      string        `default:"arena" help:"Room to join."`
-	Count     int           `default:"1" help:"How many bots."`
-	Duration  time.Duration `default:"10s" help:"How long they play once all have tried to join."`
-	Rate      int           `default:"100" help:"How many join per second at most."`
-	Secret    tokenSecret   `embed:""`
+	Transport string      `enum:"ws,rtc,enet" default:"ws" help:"ws, rtc or enet."`
+	URL       string      `name:"url" placeholder:"URL" help:"The server: http://127.0.0.1:8080 if not given; for enet host:port, 127.0.0.1:7777 if not given."`
+	Room      string      `default:"arena" help:"Room to join."`
+	Name      string      `default:"Bot" help:"What their names begin with; what tells runs and bots apart follows."`
+	Count     int         `default:"1" help:"How many bots."`
+	Duration  span        `default:"10s" help:"How long they play once all have tried to join."`
+	Rate      int         `default:"100" help:"How many join per second at most."`
+	Secret    tokenSecret `embed:""`
 }
 
 const (
@@ -44,16 +44,18 @@ func (c *botCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	f := &fleet{cmd: c, dial: dial, tokens: tokens, began: time.Now()}
+	f := &fleet{cmd: c, dial: dial, tokens: tokens, run: strings.ToLower(rand.Text()[:8]), began: time.Now()}
 	ctx, stop := context.WithCancel(p.ctx)
 	defer stop()
 	var reporter sync.WaitGroup
 	reporter.Go(func() { f.report(ctx, p.out) })
 
 	f.joinAll(ctx)
-	select {
-	case <-ctx.Done():
-	case <-time.After(c.Duration):
+	if f.sum().joined > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(c.Duration)):
+		}
 	}
 	final := f.sum()
 	stop()
@@ -73,11 +75,14 @@ func (c *botCmd) check() (func(token string) client.Dialer, error) {
 			faults = append(faults, fmt.Sprintf("%s %d: accepted are 1 to %d", f.flag, f.value, f.highest))
 		}
 	}
-	if c.Duration <= 0 || c.Duration > 24*time.Hour {
+	if c.Duration <= 0 || c.Duration > span(24*time.Hour) {
 		faults = append(faults, fmt.Sprintf("--duration %s: accepted are more than 0s, to 24h", c.Duration))
 	}
 	if err := admit.RoomName(c.Room); err != nil {
 		faults = append(faults, fmt.Sprintf("--room %q: %v", c.Room, err))
+	}
+	if err := admit.DisplayName(c.nameOf("abcdefgh", maxBots-1)); err != nil {
+		faults = append(faults, fmt.Sprintf("--name %q: %v", c.Name, err))
 	}
 	dial, err := c.dialer()
 	if err != nil {
@@ -92,19 +97,13 @@ func (c *botCmd) check() (func(token string) client.Dialer, error) {
 // dialer returns how to reach the server with a token.
 func (c *botCmd) dialer() (func(token string) client.Dialer, error) {
 	if c.Transport == "enet" {
-		at := c.URL
-		if at == "" {
-			at = "127.0.0.1:7777"
-		}
+		at := c.address()
 		if _, _, err := net.SplitHostPort(at); err != nil {
 			return nil, fmt.Errorf("--url %s: enet wants host:port", at)
 		}
 		return func(string) client.Dialer { return client.ENet(at, enet.DialOptions{}) }, nil
 	}
-	base := strings.TrimSuffix(c.URL, "/")
-	if base == "" {
-		base = "http://127.0.0.1:8080"
-	}
+	base := c.address()
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" {
 		return nil, fmt.Errorf("--url %s: want http://host:port or https://host:port", base)
@@ -113,6 +112,22 @@ func (c *botCmd) dialer() (func(token string) client.Dialer, error) {
 		return func(token string) client.Dialer { return client.RTC(base, rtc.DialOptions{Token: token}) }, nil
 	}
 	return func(string) client.Dialer { return client.WS(base+"/v1/ws", ws.DialOptions{}) }, nil
+}
+
+// address is where the server is looked for.
+func (c *botCmd) address() string {
+	switch {
+	case c.URL != "":
+		return strings.TrimSuffix(c.URL, "/")
+	case c.Transport == "enet":
+		return "127.0.0.1:7777"
+	}
+	return "http://127.0.0.1:8080"
+}
+
+// nameOf is what bot i of a run is called.
+func (c *botCmd) nameOf(run string, i int) string {
+	return fmt.Sprintf("%s-%s %s %d", c.Name, run[:3], c.Transport, i+1)
 }
 
 // tokens returns what mints the bots' tokens: nil if no secret is given, for a
@@ -134,12 +149,13 @@ type fleet struct {
 	cmd    *botCmd
 	dial   func(token string) client.Dialer
 	tokens *admit.Tokens
+	run    string // tells this run's identities from another's, which would end them
 	began  time.Time
 
 	mu      sync.Mutex // guards the rest
 	playing []*client.Client
 	joins   []time.Duration
-	failed  map[string]int // by code or error
+	failed  map[failure]int
 	talking sync.WaitGroup
 }
 
@@ -161,7 +177,7 @@ func (f *fleet) joinAll(ctx context.Context) {
 }
 
 func (f *fleet) join(ctx context.Context, i int) {
-	o := client.Options{Room: f.cmd.Room, Identity: fmt.Sprintf("bot-%s-%d", f.cmd.Transport, i), Name: fmt.Sprintf("Bot %d", i)}
+	o := client.Options{Room: f.cmd.Room, Identity: fmt.Sprintf("bot-%s-%s-%d", f.run, f.cmd.Transport, i+1), Name: f.cmd.nameOf(f.run, i)}
 	err := f.authorize(&o)
 	var c *client.Client
 	start := time.Now()
@@ -187,20 +203,16 @@ func (f *fleet) authorize(o *client.Options) (err error) {
 	if f.tokens == nil {
 		return nil
 	}
-	o.Token, err = f.tokens.Mint(admit.Grant{Identity: o.Identity, Room: o.Room, Name: o.Name, Expires: time.Now().Add(f.cmd.Duration + time.Hour)})
+	o.Token, err = f.tokens.Mint(admit.Grant{Identity: o.Identity, Room: o.Room, Name: o.Name, Expires: time.Now().Add(time.Duration(f.cmd.Duration) + time.Hour)})
 	return err
 }
 
 // note counts a failure. The caller holds f.mu.
 func (f *fleet) note(err error) {
-	name := err.Error()
-	if e := (*wire.Error)(nil); errors.As(err, &e) {
-		name = e.Code.Name()
-	}
 	if f.failed == nil {
-		f.failed = map[string]int{}
+		f.failed = map[failure]int{}
 	}
-	f.failed[name]++
+	f.failed[f.cmd.explain(err)]++
 }
 
 // leaveAll ends the bots properly.

@@ -24,7 +24,7 @@ type totals struct {
 	stats    client.Stats // sums, but for RTT and Tick
 	rtts     []time.Duration
 	joins    []time.Duration
-	failures map[string]int
+	failures map[failure]int
 }
 
 // sum adds up the bots.
@@ -37,7 +37,7 @@ func (f *fleet) sum() totals {
 		t.failed += n
 	}
 	if t.failures == nil {
-		t.failures = map[string]int{}
+		t.failures = map[failure]int{}
 	}
 	for _, c := range bots {
 		switch c.State() {
@@ -47,7 +47,7 @@ func (f *fleet) sum() totals {
 			t.away++
 		case client.Closed:
 			t.over++
-			t.failures["ended: "+reasonOf(c)]++
+			t.failures[f.cmd.ended(c)]++
 		}
 		s := c.Stats()
 		t.stats.MessagesIn += s.MessagesIn
@@ -68,11 +68,14 @@ func (f *fleet) sum() totals {
 	return t
 }
 
-func reasonOf(c *client.Client) string {
-	if err := c.Err(); err != nil {
-		return err.Error()
+// ended says why a bot has gone before its time.
+func (c *botCmd) ended(bot *client.Client) failure {
+	why := failure{what: "left"}
+	if err := bot.Err(); err != nil {
+		why = c.explain(err)
 	}
-	return "left"
+	why.what = "ended: " + why.what
+	return why
 }
 
 // report prints a line each second until ctx ends.
@@ -87,6 +90,10 @@ func (f *fleet) report(ctx context.Context, out io.Writer) {
 		case <-tick.C:
 		}
 		now := f.sum()
+		if now.joined == 0 {
+			fmt.Fprintf(out, "%4.0fs  joining, %d failed\n", now.at.Sub(f.began).Seconds(), now.failed)
+			continue
+		}
 		seconds := now.at.Sub(before.at).Seconds()
 		per := func(now, before uint64) float64 { return float64(now-min(now, before)) / seconds }
 		fmt.Fprintf(out, "%4.0fs  %d/%d playing, %d away, %d failed   in %6.0f msg/s %8.1f KiB/s   out %6.0f frames/s %7.1f KiB/s   rtt %s\n",
@@ -100,28 +107,52 @@ func (f *fleet) report(ctx context.Context, out io.Writer) {
 
 // summary prints what happened, and returns an error if not all went well.
 func (f *fleet) summary(out io.Writer, t totals) error {
-	fmt.Fprintf(out, "\n%d bots over %s in room %s, %s\n\n", f.cmd.Count, f.cmd.Transport, f.cmd.Room, t.at.Sub(f.began).Round(time.Millisecond))
+	fmt.Fprintf(out, "\n%s over %s in room %s, %s\n\n", countBots(f.cmd.Count), f.cmd.Transport, f.cmd.Room, t.at.Sub(f.began).Round(time.Millisecond))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
 	}
-	row("joined", "%d of %d, in %s (p50) to %s (p99)", t.joined, f.cmd.Count, percentile(t.joins, 50), percentile(t.joins, 99))
-	row("at the end", "%d playing, %d away, %d ended early", t.playing, t.away, t.over)
-	row("round trip", "%s (p50), %s (p99)", percentile(t.rtts, 50), percentile(t.rtts, 99))
-	row("received", "%d messages, %.1f MiB", t.stats.MessagesIn, float64(t.stats.BytesIn)/(1<<20))
-	row("sent", "%d frames, %.1f MiB", t.stats.FramesOut, float64(t.stats.BytesOut)/(1<<20))
-	row("snapshots", "%d deltas, %d full, %d stale, %d malformed", t.stats.Snapshots, t.stats.Fulls, t.stats.Stale, t.stats.Malformed)
-	row("repairs", "%d resyncs, %d resumes, %d gaps", t.stats.Resyncs, t.stats.Resumes, t.stats.Gaps)
-	for _, name := range slices.Sorted(maps.Keys(t.failures)) {
-		row("failed", "%d × %s", t.failures[name], name)
+	if t.joined > 0 {
+		f.played(row, t)
+	}
+	for _, why := range slices.SortedFunc(maps.Keys(t.failures), func(a, b failure) int { return cmp.Compare(a.what, b.what) }) {
+		row("failed", "%d × %s", t.failures[why], why.what)
+		if why.next != "" {
+			row("", "→ %s", why.next)
+		}
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	if bad := t.failed + t.over; bad > 0 {
-		return fmt.Errorf("%d of %d bots failed", bad, f.cmd.Count)
+		return fmt.Errorf("%d of %s failed", bad, countBots(f.cmd.Count))
 	}
 	return nil
+}
+
+// played tells what those saw that have joined.
+func (f *fleet) played(row func(name, format string, args ...any), t totals) {
+	row("joined", "%d of %d, in %s (p50) to %s (p99)", t.joined, f.cmd.Count, percentile(t.joins, 50), percentile(t.joins, 99))
+	row("at the end", "%d playing, %d away, %d ended early", t.playing, t.away, t.over)
+	row("round trip", "%s (p50), %s (p99)", percentile(t.rtts, 50), percentile(t.rtts, 99))
+	row("received", "%d messages, %s", t.stats.MessagesIn, volume(t.stats.BytesIn))
+	row("sent", "%d frames, %s", t.stats.FramesOut, volume(t.stats.BytesOut))
+	row("snapshots", "%d deltas, %d full, %d stale, %d malformed", t.stats.Snapshots, t.stats.Fulls, t.stats.Stale, t.stats.Malformed)
+	row("repairs", "%d resyncs, %d resumes, %d gaps", t.stats.Resyncs, t.stats.Resumes, t.stats.Gaps)
+}
+
+func countBots(n int) string {
+	if n == 1 {
+		return "1 bot"
+	}
+	return fmt.Sprintf("%d bots", n)
+}
+
+func volume(bytes uint64) string {
+	if bytes < 1<<20 {
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+	}
+	return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
 }
 
 // percentile returns the value below which p percent are, rounded for reading.

@@ -24,10 +24,15 @@ type configShowCmd struct {
 	settings
 }
 
+// Run shows what there is even if it is not good, for then it is needed most;
+// what is wrong follows.
 func (c *configShowCmd) Run(p *process) error {
 	cfg, err := c.load(p)
-	if err != nil {
+	if cfg == nil {
 		return err
 	}
-	return cfg.Show(p.out)
+	if failed := cfg.Show(p.out); failed != nil {
+		return failed
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -30,6 +31,8 @@ type cli struct {
 	Token   tokenCmd   `cmd:"" help:"Mint and inspect join tokens."`
 	Config  configCmd  `cmd:"" help:"Check and show the configuration."`
 	Version versionCmd `cmd:"" help:"Show the version."`
+
+	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
 // process is what a subcommand has of the world.
@@ -56,6 +59,7 @@ func run(args []string, p *process) int {
 		kong.Writers(p.out, p.err),
 		kong.Exit(func(code int) { exited = code }),
 		kong.Bind(p),
+		kong.Vars{"version": version()},
 	)
 	if err != nil {
 		panic(err) // our own struct tags
@@ -65,17 +69,30 @@ func run(args []string, p *process) int {
 	case exited >= 0: // --help
 		return exited
 	case err != nil:
-		fmt.Fprintf(p.err, "gatehouse: %v\nTry: gatehouse --help\n", err)
+		fmt.Fprintf(p.err, "gatehouse: %v\nTry: %s --help\n", err, meant(err))
 		return exitUsage
 	}
 	if err := k.Run(p); err != nil {
-		return p.fail(err)
+		return p.fail(err, k.Selected())
 	}
 	return exitOK
 }
 
-// fail tells of an error and returns the exit code for it.
-func (p *process) fail(err error) int {
+// meant is the command, as far as it could be told, whose flags did not parse.
+func meant(err error) string {
+	var e *kong.ParseError
+	if errors.As(err, &e) {
+		for _, at := range slices.Backward(e.Context.Path) {
+			if at.Command != nil {
+				return at.Command.FullPath()
+			}
+		}
+	}
+	return "gatehouse"
+}
+
+// fail tells of an error of a command and returns the exit code for it.
+func (p *process) fail(err error, command *kong.Node) int {
 	var faults configs.Faults
 	if errors.As(err, &faults) {
 		fmt.Fprintf(p.err, "gatehouse: the configuration has %d fault(s):\n%v\n", len(faults), faults)
@@ -84,6 +101,7 @@ func (p *process) fail(err error) int {
 	fmt.Fprintf(p.err, "gatehouse: %v\n", err)
 	var usage usageError
 	if errors.As(err, &usage) {
+		fmt.Fprintf(p.err, "Try: %s --help\n", command.FullPath())
 		return exitUsage
 	}
 	return exitFailed

@@ -90,8 +90,12 @@ func TestWrongUseSaysWhatIsWrong(t *testing.T) {
 		{"missing file", good, "serve --config /does/not/exist.yaml", "/does/not/exist.yaml"},
 		{"set without value", good, "serve --set http.listen", "KEY=VALUE"},
 		{"set of no key", good, "serve --set htp.listen=:80", "htp.listen"},
+		{"set of no key in a section", good, "serve --set http.listn=:80", "http.listen, http.origins"},
+		{"where to read on", good, "serve --lisen=:80", "Try: gatehouse serve --help"},
+		{"where to read on about tokens", good, "token mint --rom=x", "Try: gatehouse token mint --help"},
+		{"where to read on about bots", nil, "bot --count=0", "Try: gatehouse bot --help"},
 		{"set out of range", good, "config check --set sessions.ping_interval=10", "no unit"},
-		{"netsim in production", good, "serve --netsim loss=3%", "netsim"},
+		{"netsim in production", good, "serve --netsim loss=3%", "needs --dev"},
 		{"netsim of no sense", nil, "serve --dev --netsim los=3%", "los"},
 		{"netsim with a bare number", nil, "config check --set dev=true --set netsim=latency=80", "latency"},
 		{"no secrets", nil, "serve", "auth.secret"},
@@ -102,7 +106,8 @@ func TestWrongUseSaysWhatIsWrong(t *testing.T) {
 		{"no transport", nil, "bot --transport=carrier", "carrier"},
 		{"no bots", nil, "bot --count=0", "--count"},
 		{"no time", nil, "bot --duration=0s", "--duration"},
-		{"a number for a time", nil, "bot --duration=5", "--duration"},
+		{"a number for a time", nil, "bot --duration=5", "--duration: \"5\" is no duration (accepted: numbers with units"},
+		{"bad name for bots", nil, "bot --name=" + strings.Repeat("x", 60), "--name"},
 		{"bad room for bots", nil, "bot --room=a/b", "--room"},
 		{"bad URL for bots", nil, "bot --url=ftp://x", "--url"},
 		{"no port for enet", nil, "bot --transport=enet --url=localhost", "host:port"},
@@ -110,6 +115,7 @@ func TestWrongUseSaysWhatIsWrong(t *testing.T) {
 		{"no secret for a token", nil, "token mint --room=a --identity=b", "GATEHOUSE_AUTH_SECRET"},
 		{"bad room for a token", good, "token mint --room=a/b --identity=b", "room"},
 		{"bad life of a token", good, "token mint --room=a --identity=b --ttl=-1s", "--ttl"},
+		{"life of a token in weeks", good, "token mint --room=a --identity=b --ttl=1w", "--ttl: \"1w\" is no duration (accepted: numbers with units, as in 30s, 90m, 12h or 7d)"},
 		{"token without room", good, "token mint --identity=b", "--room"},
 	} {
 		code, out, errs := command(t, c.env, strings.Fields(c.args)...)
@@ -143,6 +149,28 @@ func TestConfigurationIsCheckedAndShown(t *testing.T) {
 	if strings.Contains(out, secret) {
 		t.Error("the secret is shown")
 	}
+	code, out, errs = command(t, nil, "config", "show", "--set", "sessions.ping_interval=2")
+	if code != exitUsage || !strings.Contains(out, "  ping_timeout: 15s\n") || !strings.Contains(errs, "auth.secret") || !strings.Contains(errs, "no unit") {
+		t.Errorf("show of what is not good: %d %s%s", code, out, errs)
+	}
+}
+
+func TestSpansHaveDays(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"90m": 90 * time.Minute, "1d": day, "7d12h": 7*day + 12*time.Hour, "0s": 0, "-1s": -time.Second, "65535d": 65535 * day,
+	} {
+		var s span
+		if err := s.UnmarshalText([]byte(text)); err != nil || time.Duration(s) != want {
+			t.Errorf("%s: %s, %v", text, s, err)
+		}
+	}
+	for _, text := range []string{"", "d", "5", "1w", "1d5", "-1d", "1dd", "1d-1h", "65536d", "1.5d", "99999999999h"} {
+		var s span
+		if err := s.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q: %s", text, s)
+		}
+	}
 }
 
 func TestHelpAndVersion(t *testing.T) {
@@ -150,7 +178,12 @@ func TestHelpAndVersion(t *testing.T) {
 	if code, out, _ := command(t, nil, "--help"); code != exitOK || !strings.Contains(out, "serve") {
 		t.Errorf("help: %d %s", code, out)
 	}
-	if code, out, _ := command(t, nil, "version"); code != exitOK || !strings.Contains(out, "protocol versions [1]") {
-		t.Errorf("version: %d %s", code, out)
+	for _, how := range []string{"version", "--version"} {
+		if code, out, errs := command(t, nil, how); code != exitOK || !strings.Contains(out, "protocol versions [1]") || errs != "" {
+			t.Errorf("%s: %d %s%s", how, code, out, errs)
+		}
+	}
+	if code, out, _ := command(t, nil, "serve", "--help"); code != exitOK || !strings.Contains(out, "--set http.listen=127.0.0.1:28080") {
+		t.Errorf("help of serve: %d %s", code, out)
 	}
 }

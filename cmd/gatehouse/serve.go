@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gatehouse/gatehouse/authority"
@@ -25,6 +27,18 @@ type serveCmd struct {
 	Bots int `default:"4" help:"Bots in the room arena. With --dev."`
 }
 
+// Help implements kong.HelpProvider.
+func (*serveCmd) Help() string {
+	return `For example:
+
+  gatehouse serve --dev
+  gatehouse serve --dev --set http.listen=127.0.0.1:28080
+  gatehouse serve --dev --netsim latency=80ms,jitter=20ms,loss=3%
+  gatehouse serve --config gatehouse.yaml
+
+"gatehouse config show" lists the keys, with --dev those of dev mode.`
+}
+
 // Run serves until SIGTERM or SIGINT, then drains. A second signal ends the
 // process at once.
 func (c *serveCmd) Run(p *process) error {
@@ -40,15 +54,25 @@ func (c *serveCmd) Run(p *process) error {
 	worker := room.NewWorker(roomOptions(cfg, m, log))
 	g, err := gateway.New(gateway.Options{Config: cfg, Rooms: worker, Control: worker, Metrics: m, Logger: log})
 	if err != nil {
-		return errors.Join(err, shutdown(worker))
+		return errors.Join(another(err), shutdown(worker))
 	}
-	p.announce(cfg, g.Addresses())
+	p.announce(cfg, g)
 	if cfg.Dev && c.Bots > 0 {
 		bots := startDevBots(p.ctx, g, c.Bots, log)
 		defer bots.Wait() // they leave when the context ends
 	}
 	err = g.Run(p.ctx)
 	return errors.Join(err, shutdown(worker))
+}
+
+// another adds to the error of a taken address how to choose another.
+func another(err error) error {
+	var l *gateway.ListenError
+	if !errors.As(err, &l) || !errors.Is(err, syscall.EADDRINUSE) {
+		return err
+	}
+	key, _, _ := strings.Cut(l.Key, " ")
+	return fmt.Errorf("%w\nTo listen elsewhere: --set %s=127.0.0.1:28080", err, key)
 }
 
 func shutdown(w *room.Worker) error {

@@ -3,9 +3,11 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,6 +21,8 @@ type served struct {
 	t       *testing.T
 	cmd     *exec.Cmd
 	printed map[string]string // address by its title
+	out     *lockedBuffer     // what it has printed
+	read    chan struct{}     // closed when that is all
 	errs    *lockedBuffer
 	http    *http.Client
 }
@@ -46,7 +50,8 @@ func serve(t *testing.T, args ...string) *served {
 	for _, key := range []string{"http.listen", "admin.listen", "enet.listen", "rtc.udp_listen", "rtc.tcp_listen"} {
 		free = append(free, "--set", key+"=127.0.0.1:0")
 	}
-	s := &served{t: t, cmd: exec.Command(os.Args[0], append(free, args...)...), printed: map[string]string{}, errs: &lockedBuffer{},
+	s := &served{t: t, cmd: exec.Command(os.Args[0], append(free, args...)...), printed: map[string]string{},
+		out: &lockedBuffer{}, read: make(chan struct{}), errs: &lockedBuffer{},
 		http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
 	s.cmd.Env = []string{beGatehouse + "=1"}
 	for _, pair := range os.Environ() {
@@ -69,9 +74,16 @@ func serve(t *testing.T, args ...string) *served {
 	})
 	line := regexp.MustCompile(`^  (\w+) +(\S+)`)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
+		fmt.Fprintln(s.out, lines.Text())
 		if m := line.FindStringSubmatch(lines.Text()); m != nil {
 			s.printed[m[1]] = m[2]
 			if m[1] == "Metrics" {
+				go func() {
+					defer close(s.read)
+					for lines.Scan() {
+						fmt.Fprintln(s.out, lines.Text())
+					}
+				}()
 				return s
 			}
 		}
@@ -79,6 +91,9 @@ func serve(t *testing.T, args ...string) *served {
 	t.Fatalf("does not start: %s", s.errs)
 	return nil
 }
+
+// base is the address of the public listener, with a slash.
+func (s *served) base() string { return strings.TrimSuffix(s.printed["Rooms"], "v1/rooms") }
 
 func (s *served) get(url string) (status int, body string) {
 	s.t.Helper()
@@ -98,7 +113,11 @@ func (s *served) get(url string) (status int, body string) {
 func (s *served) end() int {
 	s.t.Helper()
 	ended := make(chan struct{})
-	go func() { _ = s.cmd.Wait(); close(ended) }()
+	go func() {
+		<-s.read // Wait closes the pipe
+		_ = s.cmd.Wait()
+		close(ended)
+	}()
 	select {
 	case <-ended:
 		return s.cmd.ProcessState.ExitCode()
@@ -118,15 +137,15 @@ func (s *served) signal(sig os.Signal) {
 func TestServeForDevelopers(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--bots=3")
-	for _, title := range []string{"Play", "WebSocket", "WebRTC", "ENet", "Rooms", "Admin", "Metrics"} {
+	for _, title := range []string{"WebSocket", "WebRTC", "ENet", "Rooms", "Admin", "Metrics"} {
 		if !strings.Contains(s.printed[title], "127.0.0.1:") || strings.HasSuffix(s.printed[title], ":0") {
 			t.Errorf("address of %s: %q", title, s.printed[title])
 		}
 	}
-	if status, body := s.get(s.printed["Play"] + "healthz"); status != 200 || body != "ok\n" {
+	if status, body := s.get(s.base() + "healthz"); status != 200 || body != "ok\n" {
 		t.Errorf("/healthz: %d %s", status, body)
 	}
-	if status, body := s.get(s.printed["Play"]); status != 200 || !strings.Contains(body, "<") {
+	if status, body := s.get(s.base()); status != 200 || !strings.Contains(body, "<") {
 		t.Errorf("the page: %d %s", status, body)
 	}
 	bots := regexp.MustCompile(`"name":"arena","kind":"authority","game":"arena","members":3`)
@@ -145,6 +164,28 @@ func TestServeForDevelopers(t *testing.T) {
 	}
 }
 
+// The tests run where no pages were built.
+func TestPagesAreAnnouncedIfThereAreSome(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("<!doctype html>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, want, not string }{
+		{dir, "  Play  ", "make web"},
+		{"", "run make web, or set web.dir", "Play"},
+	} {
+		s := serve(t, "--bots=0", "--set", "web.dir="+c.dir)
+		s.signal(syscall.SIGTERM)
+		if code := s.end(); code != exitOK {
+			t.Errorf("exit code %d: %s", code, s.errs)
+		}
+		if out := s.out.String(); !strings.Contains(out, c.want) || strings.Contains(out, c.not) {
+			t.Errorf("web.dir %q: said %s", c.dir, out)
+		}
+	}
+}
+
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--bots=0", "--set", "sessions.drain_deadline=10m")
@@ -159,7 +200,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	}
 	s.signal(os.Interrupt)
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
-		if status, _ := s.get(s.printed["Play"] + "readyz"); status == http.StatusServiceUnavailable {
+		if status, _ := s.get(s.base() + "readyz"); status == http.StatusServiceUnavailable {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -180,10 +221,10 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 func TestTakenPortIsOneClearError(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "--bots=0")
-	address := strings.TrimSuffix(strings.TrimPrefix(s.printed["Play"], "http://"), "/")
+	address := strings.TrimSuffix(strings.TrimPrefix(s.base(), "http://"), "/")
 	code, out, errs := command(t, []string{}, "serve", "--dev", "--set", "http.listen="+address,
 		"--set", "admin.listen=127.0.0.1:0", "--set", "enet.listen=127.0.0.1:0", "--set", "rtc.udp_listen=127.0.0.1:0", "--set", "rtc.tcp_listen=127.0.0.1:0")
-	if code != exitFailed || !strings.Contains(errs, "http.listen") || !strings.Contains(errs, "in use") || out != "" {
+	if code != exitFailed || !strings.Contains(errs, "http.listen") || !strings.Contains(errs, "in use") || !strings.Contains(errs, "--set http.listen=") || out != "" {
 		t.Errorf("%d %q %q", code, out, errs)
 	}
 	s.signal(syscall.SIGTERM)

@@ -16,8 +16,8 @@ import (
 type settings struct {
 	Config string   `placeholder:"FILE" help:"Configuration file (YAML); GATEHOUSE_CONFIG if not given." type:"path"`
 	Dev    bool     `help:"For developers: nobody is asked for a token, everything listens on this machine only, rooms are made on demand."`
-	Netsim string   `placeholder:"SETTINGS" help:"Make every link worse, as in latency=80ms,jitter=20ms,loss=3%. With --dev."`
-	Set    []string `placeholder:"KEY=VALUE" sep:"none" help:"Override one key, as in sessions.ping_interval=2s. May be repeated."`
+	Netsim string   `placeholder:"SETTINGS" help:"Make every link worse, as in latency=80ms,jitter=20ms,loss=3%, in each direction. With --dev."`
+	Set    []string `placeholder:"KEY=VALUE" sep:"none" help:"Override one key, as in http.listen=127.0.0.1:28080. May be repeated."`
 }
 
 // load reads the configuration.

@@ -33,10 +33,10 @@ func (s tokenSecret) tokens(p *process) (*admit.Tokens, error) {
 
 type tokenMintCmd struct {
 	tokenSecret
-	Room     string        `required:"" help:"Room that it admits to; * for every room."`
-	Identity string        `required:"" help:"Who the holder is."`
-	Name     string        `help:"Name shown to others; the identity if not given."`
-	TTL      time.Duration `name:"ttl" default:"1h" help:"How long it is good for, as in 90m."`
+	Room     string `required:"" help:"Room that it admits to; * for every room."`
+	Identity string `required:"" help:"Who the holder is."`
+	Name     string `help:"Name shown to others; the identity if not given."`
+	TTL      span   `name:"ttl" default:"1h" help:"How long it is good for, as in 90m or 7d."`
 }
 
 func (c *tokenMintCmd) Run(p *process) error {
@@ -47,7 +47,7 @@ func (c *tokenMintCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	token, err := tokens.Mint(admit.Grant{Identity: c.Identity, Room: c.Room, Name: c.Name, Expires: time.Now().Add(c.TTL)})
+	token, err := tokens.Mint(admit.Grant{Identity: c.Identity, Room: c.Room, Name: c.Name, Expires: time.Now().Add(time.Duration(c.TTL))})
 	if err != nil {
 		return usageError{err.Error()}
 	}

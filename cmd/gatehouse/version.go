@@ -7,11 +7,20 @@ import (
 	"github.com/gatehouse/gatehouse/wire"
 )
 
+// described is what git describe said, where the build was told: scripts/build.sh
+// sets it when it links.
+var described string
+
 type versionCmd struct{}
 
-// Run prints what the build itself knows: there is no version of our own to
-// forget.
 func (versionCmd) Run(p *process) error {
+	_, err := fmt.Fprintln(p.out, version())
+	return err
+}
+
+// version says what the build itself knows: there is no number of our own to
+// forget.
+func version() string {
 	version, revision, changed := "unknown", "unknown", ""
 	if b, ok := debug.ReadBuildInfo(); ok {
 		version = b.Main.Version
@@ -24,6 +33,8 @@ func (versionCmd) Run(p *process) error {
 			}
 		}
 	}
-	_, err := fmt.Fprintf(p.out, "gatehouse %s (revision %s%s), protocol versions %v\n", version, revision, changed, wire.Versions())
-	return err
+	if described != "" {
+		revision, changed = described, ""
+	}
+	return fmt.Sprintf("gatehouse %s (revision %s%s), protocol versions %v", version, revision, changed, wire.Versions())
 }
