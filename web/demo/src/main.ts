@@ -1,8 +1,9 @@
-import { join, type GatehouseError, type Room, type RoomState } from '../../sdk/src/index.js';
+import { Code, join, type GatehouseError, type Room, type RoomState } from '../../sdk/src/index.js';
 import { installHook } from './hook.js';
 import { Play } from './play.js';
 import { byId, toast } from './ui/dom.js';
 import { Start, type Choice } from './ui/start.js';
+import { endText } from './ui/words.js';
 
 const start = new Start(play);
 start.open();
@@ -24,7 +25,7 @@ async function play(choice: Choice): Promise<void> {
   const room = await join(choice.token === undefined ? options : { ...options, token: choice.token });
   if (room.info.game !== 'arena') {
     await room.leave();
-    throw new Error(`The room ${choice.room} does not play the arena.`);
+    throw new Error(`The room ${choice.room} does not play the arena; rooms whose name begins with arena do.`);
   }
   running = new Play(room);
   if (fallback !== undefined) running.overlay.fellBack(fallback);
@@ -33,11 +34,11 @@ async function play(choice: Choice): Promise<void> {
     corrections: running?.game.predictor.corrections ?? 0,
     fallback,
   }));
-  watch(room);
+  watch(room, choice);
 }
 
 /** Shows when the connection is lost, and how it ends. */
-function watch(room: Room): void {
+function watch(room: Room, choice: Choice): void {
   const veil = byId('veil');
   const [title, text, again] = ['b', 'p', 'button'].map((tag) => veil.querySelector(tag) as HTMLElement) as [HTMLElement, HTMLElement, HTMLElement];
   const titles: Partial<Record<RoomState, string>> = {
@@ -45,20 +46,27 @@ function watch(room: Room): void {
     connecting: 'Reconnecting',
     joining: 'Reconnecting',
   };
-  room.on('state', ({ state, previous }) => {
+  let goingAway = false;
+  room.on('state', ({ state, previous, end }) => {
     const lost = titles[state];
+    if (end?.code === Code.going_away) goingAway = true;
     veil.hidden = lost === undefined;
     title.textContent = lost ?? '';
-    text.textContent = 'Your place is kept. Coming back…';
-    if (state === 'synchronized' && previous !== 'resynchronizing') toast('Back in the arena.', 'info', 2500);
+    text.textContent = goingAway ? 'The server went away. Trying to get back…' : 'Your place is kept. Coming back…';
+    if (state !== 'synchronized' || previous === 'resynchronizing') return;
+    goingAway = false;
+    toast('Back in the arena.', 'info', 2500);
   });
-  room.on('draining', (ms) => toast(`The server restarts within ${Math.ceil(ms / 1000)} s.`, 'warn'));
+  room.on('draining', (ms) => {
+    goingAway = true;
+    toast(`The server is going away within ${Math.ceil(ms / 1000)} s.`, 'warn');
+  });
   room.on('closed', (e: GatehouseError) => {
     veil.hidden = false;
     title.textContent = 'The game is over';
-    text.textContent = `${e.reason[0]?.toUpperCase() ?? ''}${e.reason.slice(1)}.`;
+    text.textContent = endText(e);
     again.hidden = false;
-    again.onclick = () => location.reload();
+    again.onclick = () => start.again(choice);
   });
   // A page that is closed leaves; one that may come back from the browser's cache does not.
   addEventListener('pagehide', (e) => {

@@ -38,8 +38,11 @@ export class Play {
     this.overlay = new Overlay(room, this.game);
     addEventListener('resize', () => this.scene.resize());
     byId('respawn').onclick = () => this.act('respawn');
-    byId('touchDash').onclick = () => this.controls.dash();
-    byId('touchUse').onclick = () => this.act('interact');
+    // Not clicks: those come of the first finger only, and that is on a stick.
+    byId('touchDash').onpointerdown = () => this.controls.dash();
+    byId('touchStrike').onpointerdown = () => this.act('strike');
+    byId('touchUse').onpointerdown = () => this.act('interact');
+    for (const id of ['timer', 'scoreBox']) byId(id).onpointerdown = () => this.hud.toggleScores();
     room.onEvent('damage', (e) => this.damage(e.data as Damage));
     room.onEvent('game_event', (e) => this.happened(e.data as ArenaEvent));
     room.on('closed', () => (this.over = true));
@@ -55,10 +58,10 @@ export class Play {
     this.effects.advance(passed / 1000);
     this.scene.draw(now, passed, me, this.aim, this.controls);
     this.minimap.draw(this.scene.camera, me);
-    this.hud.paint(now, me);
+    this.hud.paint(now, me, this.controls.touch);
     this.hud.hint(this.hintFor(me));
     this.overlay.paint(now);
-    byId('touch').hidden = !this.controls.touch;
+    document.body.classList.toggle('touching', this.controls.touch);
     requestAnimationFrame((next) => this.frame(next));
   }
 
@@ -126,8 +129,15 @@ export class Play {
   private hintFor(me: Me | undefined): string {
     if (me === undefined || !isAlive(me.entity.int(Player.flags))) return '';
     const door = this.nearest(me, Type.door, this.game.config.interact_reach);
-    if (door === undefined) return '';
+    if (door === undefined) return this.sticksHint();
     return `${this.controls.touch ? 'Use' : 'E'}: ${door.int(Door.open) === 1 ? 'close' : 'open'} the door`;
+  }
+
+  /** How to play by touch, until both sticks were found. */
+  private sticksHint(): string {
+    const { touch, used } = this.controls;
+    if (!touch) return '';
+    return [used.left ? '' : 'Left thumb: move', used.right ? '' : 'Right thumb: aim and shoot'].filter(Boolean).join(' · ');
   }
 
   // What happens in the arena --------------------------------------------------

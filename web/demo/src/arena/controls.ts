@@ -25,7 +25,10 @@ export class Controls {
   pointer: { x: number; y: number } | undefined;
   /** The stick of each thumb, for drawing it. */
   readonly sticks: { left: Stick | undefined; right: Stick | undefined } = { left: undefined, right: undefined };
-  touch = false;
+  /** Whether the player plays by touch: where that is the device's way, or once it was used. */
+  touch = matchMedia('(pointer: coarse)').matches;
+  /** The sticks that were used so far. */
+  readonly used = { left: false, right: false };
 
   private readonly held = new Set<string>();
   private attacking = false;
@@ -140,6 +143,7 @@ export class Controls {
     for (const stick of [this.sticks.left, this.sticks.right]) {
       if (stick?.id !== e.pointerId) continue;
       stick.to(x, y);
+      this.used[stick === this.sticks.left ? 'left' : 'right'] ||= stick.pulled;
       if (stick === this.sticks.right && stick.pulled) this.aim = Math.atan2(stick.y, stick.x);
       else if (this.sticks.right === undefined && stick.pulled) this.aim = Math.atan2(stick.y, stick.x);
     }

@@ -21,10 +21,14 @@ export class Hud {
     this.scoresAt = 0;
   }
 
-  paint(now: number, me: Me | undefined): void {
+  toggleScores(): void {
+    this.scores(!this.showScores);
+  }
+
+  paint(now: number, me: Me | undefined, touch: boolean): void {
     this.paintMatch();
     this.paintVitals(me);
-    this.paintDeath(me);
+    this.paintDeath(me, touch);
     byId('banner').hidden = now > this.bannerUntil;
     const between = this.game.match?.int(Match.phase) === Phase.intermission;
     byId('scores').hidden = !(this.showScores || between);
@@ -111,7 +115,8 @@ export class Hud {
     const dash = byId('dash');
     const part = me === undefined ? 0 : 1 - me.state.dash / this.game.config.movement.dash_every;
     (dash.firstElementChild as HTMLElement).style.width = `${100 * part}%`;
-    dash.classList.toggle('ready', part >= 1);
+    byId('touchDash').style.setProperty('--loaded', `${100 * part}%`);
+    for (const element of [dash, byId('touchDash')]) element.classList.toggle('ready', part >= 1);
     const power = me?.entity.int(Player.power) ?? 0;
     byId('power').hidden = power === 0;
     if (me !== undefined && power > 0) {
@@ -119,7 +124,7 @@ export class Hud {
     }
   }
 
-  private paintDeath(me: Me | undefined): void {
+  private paintDeath(me: Me | undefined, touch: boolean): void {
     const dead = me !== undefined && !isAlive(me.entity.int(Player.flags));
     byId('death').hidden = !dead;
     if (me === undefined || !dead) {
@@ -130,7 +135,7 @@ export class Hud {
     const wait = me.entity.int(Player.wait);
     const button = byId<HTMLButtonElement>('respawn');
     button.disabled = wait > 0;
-    setText(button, wait > 0 ? `Respawn in ${wait}` : 'Respawn (click or Space)');
+    setText(button, wait > 0 ? `Respawn in ${wait}` : touch ? 'Respawn' : 'Respawn (click or Space)');
   }
 
   private paintScores(): void {

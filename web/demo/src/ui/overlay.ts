@@ -12,6 +12,7 @@ export class Overlay {
   private readonly cells = new Map<string, HTMLElement>();
   private readonly switches = new Map<Transport, HTMLButtonElement>();
   private readonly why = make('p', '', 'why');
+  private reason = ''; // why WebRTC is not used, until it was told
   private switching = false;
   private paintedAt = 0;
 
@@ -34,6 +35,16 @@ export class Overlay {
       this.switches.set(transport, button);
     }
     this.panel.replaceChildren(list, choice, this.why);
+    for (const change of ['state', 'unstable'] as const) {
+      room.on(change, () => {
+        this.paintedAt = 0;
+        this.paint(performance.now());
+      });
+    }
+    room.on('transport', (transport) => {
+      if (transport === 'webrtc') this.reason = '';
+      else if (this.reason !== '') this.tell();
+    });
     this.button.hidden = false;
     this.button.onclick = () => {
       this.toggle();
@@ -45,10 +56,16 @@ export class Overlay {
     this.panel.hidden = !this.panel.hidden;
   }
 
-  /** Says why WebRTC is not used. */
+  /** Says why WebRTC is not used, as soon as the other transport plays. */
   fellBack(reason: string): void {
-    setText(this.why, `No WebRTC: ${reason}.`);
-    toast(`WebRTC can not connect: ${reason}. Playing over WebSocket.`, 'warn', 9000);
+    this.reason = reason;
+    if (this.room.transport === 'websocket') this.tell();
+  }
+
+  private tell(): void {
+    setText(this.why, `No WebRTC: ${this.reason}.`);
+    toast(`WebRTC can not connect: ${this.reason}. Playing over WebSocket.`, 'warn', 9000);
+    this.reason = '';
   }
 
   /** Brings the figures up to date, a few times a second. */
@@ -58,15 +75,19 @@ export class Overlay {
     const { room, game } = this;
     const stats = room.stats();
     const transport = room.transport === undefined ? 'none' : names[room.transport];
-    this.button.className = room.state;
-    setText(this.button, `${transport} · ${Math.round(stats.rtt)} ms`);
+    const measured = !room.unstable && stats.rtt > 0;
+    const state = room.unstable ? 'unstable' : room.state;
+    this.button.className = state;
+    if (room.unstable) setText(this.button, 'Connection unstable');
+    else if (room.transport === undefined) setText(this.button, 'No connection');
+    else setText(this.button, measured ? `${transport} · ${Math.round(stats.rtt)} ms` : transport);
     if (room.transport === 'webrtc') setText(this.why, '');
     if (this.panel.hidden) return;
     const set = (row: (typeof rows)[number], text: string): void => setText(this.cells.get(row) as HTMLElement, text);
     set('Transport', transport);
-    set('State', room.state);
-    (this.cells.get('State') as HTMLElement).className = `state ${room.state}`;
-    set('Round trip', stats.rtt > 0 ? `${stats.rtt.toFixed(stats.rtt < 10 ? 1 : 0)} ms` : '–');
+    set('State', state);
+    (this.cells.get('State') as HTMLElement).className = `state ${state}`;
+    set('Round trip', measured ? `${stats.rtt.toFixed(stats.rtt < 10 ? 1 : 0)} ms` : '–');
     set('Tick', String(room.world.tick));
     set('Received', perSecond(stats.bytesInPerSecond));
     set('Sent', perSecond(stats.bytesOutPerSecond));
@@ -91,7 +112,7 @@ export class Overlay {
       toast(`Playing over ${names[transport]}.`);
     } catch (e) {
       const reason = e instanceof Error ? ((e as { reason?: string }).reason ?? e.message) : String(e);
-      if (transport === 'webrtc') this.fellBack(reason);
+      if (transport === 'webrtc' && this.room.transport === 'websocket' && !this.room.unstable) this.fellBack(reason);
       else toast(`${names[transport]} can not connect: ${reason}.`, 'warn', 9000);
     } finally {
       this.switching = false;
