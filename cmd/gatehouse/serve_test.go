@@ -50,15 +50,29 @@ func serve(t *testing.T, args ...string) *served {
 	for _, key := range []string{"http.listen", "admin.listen", "enet.listen", "rtc.udp_listen", "rtc.tcp_listen"} {
 		free = append(free, "--set", key+"=127.0.0.1:0")
 	}
-	s := &served{t: t, cmd: exec.Command(os.Args[0], append(free, args...)...), printed: map[string]string{},
-		out: &lockedBuffer{}, read: make(chan struct{}), errs: &lockedBuffer{},
-		http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
-	s.cmd.Env = []string{beGatehouse + "=1"}
+	cmd := exec.Command(os.Args[0], append(free, args...)...)
+	cmd.Env = ownEnviron()
+	return start(t, cmd)
+}
+
+// ownEnviron makes this binary the program, without the variables that whoever
+// runs the tests may have set for a server.
+func ownEnviron() []string {
+	env := []string{beGatehouse + "=1"}
 	for _, pair := range os.Environ() {
-		if !strings.HasPrefix(pair, "GATEHOUSE_") { // whoever runs the tests may have some
-			s.cmd.Env = append(s.cmd.Env, pair)
+		if !strings.HasPrefix(pair, "GATEHOUSE_") {
+			env = append(env, pair)
 		}
 	}
+	return env
+}
+
+// start runs a server until it has said where it listens.
+func start(t *testing.T, cmd *exec.Cmd) *served {
+	t.Helper()
+	s := &served{t: t, cmd: cmd, printed: map[string]string{},
+		out: &lockedBuffer{}, read: make(chan struct{}), errs: &lockedBuffer{},
+		http: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
 	s.cmd.Stderr = s.errs
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
