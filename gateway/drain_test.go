@@ -27,7 +27,8 @@ func TestTakenAddressLeavesNothingBehind(t *testing.T) {
 		worker := room.NewWorker(room.Options{})
 		_, err := gateway.New(gateway.Options{Config: load(t, key+"="+address), Rooms: worker, Control: worker,
 			Metrics: metrics.New(), Logger: slog.New(slog.DiscardHandler)})
-		if err == nil || !strings.Contains(err.Error(), strings.Split(key, ".")[0]) {
+		var l *gateway.ListenError
+		if !errors.As(err, &l) || l.Key != key {
 			t.Errorf("%s: %v", key, err)
 		}
 		free()

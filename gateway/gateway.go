@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -145,7 +146,7 @@ func (g *Gateway) openDatagrams() (err error) {
 			o.TCP = string(c.RTC.TCPListen)
 		}
 		if g.rtc, err = rtc.Listen(o, g.sessions); err != nil {
-			return &ListenError{"rtc.udp_listen or rtc.tcp_listen", err}
+			return &ListenError{rtcKey(err), err}
 		}
 	}
 	if !c.ENet.Listen.Off() {
@@ -163,6 +164,15 @@ func (g *Gateway) openDatagrams() (err error) {
 		}
 	}
 	return nil
+}
+
+// rtcKey names the one of the two addresses that err is about.
+func rtcKey(err error) string {
+	var socket *net.OpError
+	if errors.As(err, &socket) && socket.Net == "tcp" {
+		return "rtc.tcp_listen"
+	}
+	return "rtc.udp_listen"
 }
 
 func (g *Gateway) linkOptions() (link.Options, error) {

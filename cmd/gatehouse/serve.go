@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"syscall"
 	"time"
 
@@ -65,14 +64,14 @@ func (c *serveCmd) Run(p *process) error {
 	return errors.Join(err, shutdown(worker))
 }
 
-// another adds to the error of a taken address how to choose another.
+// another adds to the error of a taken address how to choose another. The
+// library of ENet does not say why it could not listen: that is the usual cause.
 func another(err error) error {
 	var l *gateway.ListenError
-	if !errors.As(err, &l) || !errors.Is(err, syscall.EADDRINUSE) {
+	if !errors.As(err, &l) || !errors.Is(err, syscall.EADDRINUSE) && l.Key != "enet.listen" {
 		return err
 	}
-	key, _, _ := strings.Cut(l.Key, " ")
-	return fmt.Errorf("%w\nTo listen elsewhere: --set %s=127.0.0.1:28080", err, key)
+	return fmt.Errorf("%w\nTo listen elsewhere: --set %s=127.0.0.1:28080", err, l.Key)
 }
 
 func shutdown(w *room.Worker) error {
@@ -88,7 +87,7 @@ func roomOptions(cfg *configs.Config, m *metrics.Metrics, log *slog.Logger) room
 		MaxRooms:  cfg.Rooms.MaxRooms,
 		CheckName: admit.RoomName,
 		Observer:  m,
-		Logger:    log.With("domain", "simulation"),
+		Logger:    log,
 	}
 	for _, t := range cfg.Rooms.Templates {
 		spec := authority.RoomSpec{

@@ -43,7 +43,7 @@ func (s settings) load(p *process) (*configs.Config, error) {
 }
 
 // newLogger returns a logger as the configuration asks for. Each part adds the
-// attribute domain: transport, session, sync or simulation.
+// attribute domain: transport, session, sync, simulation or admin.
 func newLogger(c *configs.Config, p *process) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
