@@ -178,6 +178,7 @@ func TestSizesAroundTheLimits(t *testing.T) {
 			server, neighbours := newEnds(), newEnds()
 			l := listen(t, enet.Options{}, server)
 			neighbour := dial(t, l, neighbours)
+			first := server.link(t, 0) // before the other's opens
 			raw := dialRaw(t, l.Addr())
 			at := server.link(t, 1)
 			msg := bytes.Repeat([]byte{7}, tc.size)
@@ -196,7 +197,6 @@ func TestSizesAroundTheLimits(t *testing.T) {
 				}
 			}
 			neighbour.Send(numbered(wire.KindRequest, 1, head))
-			first := server.link(t, 0)
 			server.await(t, "the neighbour's frame", func() bool { return len(server.frames(first, wire.Reliable)) == 1 })
 		})
 	}

@@ -229,13 +229,14 @@ func TestEmptyPromisesTakeNoMemory(t *testing.T) {
 			server, client := newEnds(), newEnds()
 			l := listen(t, enet.Options{}, server)
 			to := dial(t, l, client)
+			at := server.link(t, 0) // before anyone else's opens
 			before := resident(t)
 			for peer := range 4 {
 				b := dialBare(t, l.Addr(), uint32(peer))
 				for i := range 1000 {
 					b.say(l.Addr(), tc.promise(i))
 					if i%50 == 0 {
-						exchange(t, server, client, server.link(t, 0), to)
+						exchange(t, server, client, at, to)
 					}
 				}
 			}
