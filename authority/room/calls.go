@@ -1,6 +1,10 @@
 package room
 
-import "github.com/gatehouse/gatehouse/wire"
+import (
+	"fmt"
+
+	"github.com/gatehouse/gatehouse/wire"
+)
 
 // Bounds of what a room remembers of a seat's requests.
 const (
@@ -21,6 +25,15 @@ type calls struct {
 type keptResponse struct {
 	id    uint32
 	frame *wire.Frame
+}
+
+// parseRequest parses a request of any kind of room. Ids begin at 1.
+func parseRequest(f *wire.Frame) (wire.Request, error) {
+	q, err := wire.ParseRequest(f.Body())
+	if err == nil && q.ID == 0 {
+		err = fmt.Errorf("%w: request id 0", wire.ErrMalformed)
+	}
+	return q, err
 }
 
 // verdict on a request that arrived.

@@ -85,7 +85,7 @@ func (b relay) toOthers(s *seat, f *wire.Frame) {
 
 func (b relay) refuse(s *seat, f *wire.Frame) {
 	defer f.Release()
-	q, err := wire.ParseRequest(f.Body())
+	q, err := parseRequest(f)
 	if err != nil {
 		b.r.expel(s, protocolError(err))
 		return

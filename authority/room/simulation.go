@@ -85,12 +85,9 @@ func (m *simulation) input(s *seat, f *wire.Frame) {
 }
 
 func (m *simulation) request(s *seat, f *wire.Frame) {
-	q, err := wire.ParseRequest(f.Body())
-	if err != nil || q.ID == 0 {
+	q, err := parseRequest(f)
+	if err != nil {
 		f.Release()
-		if err == nil {
-			err = fmt.Errorf("%w: request id 0", wire.ErrMalformed)
-		}
 		m.r.expel(s, protocolError(err))
 		return
 	}
