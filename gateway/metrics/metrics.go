@@ -58,6 +58,7 @@ type Metrics struct {
 	resumed  *prometheus.CounterVec
 	ended    codeCounter
 	invalid  codeCounter
+	givenUp  codeCounter
 	limited  kindCounter
 
 	// of rooms
@@ -130,6 +131,7 @@ func (m *Metrics) ofSessions() {
 	m.versions = m.counters("hello_versions_total", "Hellos by the best protocol version they offered: 1, or other for those not spoken here, and whether it was accepted.", "version", "accepted")
 	m.resumed = m.counters("resumes_total", "Sessions resumed, by transport and whether messages were lost (gap).", "transport", "gap")
 	m.ended = byCode(m.counters("sessions_ended_total", "Sessions that have ended, by code.", "code"))
+	m.givenUp = byCode(m.counters("links_given_up_total", "Links closed because they read too slowly or said nothing, by code.", "code"))
 	m.invalid = byCode(m.counters("links_invalid_total", "Links closed for what their client sent, by code; one that left is none.", "code"))
 	m.limited = m.byKind("frames_limited_total", "Frames above the rate limit, by kind.")
 }

@@ -52,6 +52,9 @@ func (m *Metrics) Resumed(transport string, gap bool) {
 // Ended implements session.Observer.
 func (m *Metrics) Ended(c wire.Code) { m.ended.inc(c) }
 
+// GivenUp implements session.Observer.
+func (m *Metrics) GivenUp(c wire.Code) { m.givenUp.inc(c) }
+
 // Invalid implements session.Observer.
 func (m *Metrics) Invalid(c wire.Code) { m.invalid.inc(c) }
 

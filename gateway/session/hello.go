@@ -105,8 +105,7 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 	version, err := wire.Negotiate(h.Versions)
 	m.opts.Observer.Hello(cmp.Or(version, best(h.Versions)), err == nil)
 	if err != nil {
-		m.opts.Observer.Refused(wire.CodeVersion)
-		return asWire(err)
+		return m.refuse(l, asWire(err))
 	}
 	if len(h.Profile) > maxProfile {
 		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "profile has %d bytes, the limit is %d", len(h.Profile), maxProfile))

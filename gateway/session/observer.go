@@ -30,6 +30,9 @@ type StreamObserver interface {
 	Hello(version int, accepted bool)
 	// Invalid: a link was closed for what its client sent.
 	Invalid(c wire.Code)
+	// GivenUp: a link was closed that read too slowly or said nothing; its
+	// session may come back.
+	GivenUp(c wire.Code)
 	// Limited: a frame came above the rate limit.
 	Limited(k wire.Kind)
 }
@@ -43,4 +46,5 @@ func (nopObserver) Resumed(string, bool) {}
 func (nopObserver) Ended(wire.Code)      {}
 func (nopObserver) Hello(int, bool)      {}
 func (nopObserver) Invalid(wire.Code)    {}
+func (nopObserver) GivenUp(wire.Code)    {}
 func (nopObserver) Limited(wire.Kind)    {}

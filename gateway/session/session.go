@@ -78,6 +78,7 @@ func (s *Session) overflow(l *link.Link) {
 	s.gap.Store(true)
 	s.ring.Clear()
 	if l != nil {
+		s.mgr.opts.Observer.GivenUp(wire.CodeSlowConsumer)
 		l.Close(wire.Errorf(wire.CodeSlowConsumer, "more than %d bytes wait unacknowledged", s.mgr.opts.OutboxBytes))
 		s.detach(l)
 	}

@@ -79,6 +79,7 @@ func (s *Session) attend(now time.Time, pardoned bool) {
 	case !s.json && !pardoned && now.Sub(l.LastHeard()) > o.PingTimeout:
 		s.mu.Unlock()
 		s.detach(l)
+		o.Observer.GivenUp(wire.CodeTimeout)
 		l.Close(wire.Errorf(wire.CodeTimeout, "nothing was heard for %v", o.PingTimeout))
 		return
 	default:
