@@ -21,7 +21,7 @@ style() {
 		return 1
 	fi
 	for script in scripts/*.sh .ci/run; do bash -n "$script" || return 1; done
-	go vet ./... && go vet -tags noenet ./gateway/enet
+	go vet ./... && go vet -tags noenet ./... && go vet -tags browser ./gateway/e2e
 }
 
 units() {
