@@ -59,6 +59,7 @@ var clientTexts = []struct{ name, text string }{
 	{"one empty input", `{"kind":"input","seq":0,"tick":0}`},
 	{"three inputs", `{"kind":"input","seq":3,"tick":9,"inputs":[{"data":1},{},{"b64":"Aw=="}]}`},
 	{"no input", `{"kind":"input","seq":3,"tick":9,"inputs":[]}`},
+	{"no tick", `{"kind":"input","seq":3,"data":1}`},
 	{"resync", `{"kind":"resync"}`},
 }
 

@@ -206,7 +206,10 @@ func (o *object) targets() []uint32 {
 }
 
 func (o *object) input() []byte {
-	in := Input{Seq: uint16(o.uint("seq", 1<<16-1)), ClientTick: o.uint32("tick")}
+	in := Input{Seq: uint16(o.uint("seq", 1<<16-1))}
+	if _, given := o.members["tick"]; given { // a person does not know the tick
+		in.ClientTick = o.uint32("tick")
+	}
 	if _, several := o.members["inputs"]; several {
 		if o.members["data"] != nil || o.members["b64"] != nil {
 			o.fail("inputs excludes data and b64")

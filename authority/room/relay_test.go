@@ -128,10 +128,13 @@ func TestRosterThatFitsNoFrameIsToldInPieces(t *testing.T) {
 		if _, err := w.Create(t.Context(), authority.RoomSpec{Name: "crowd", Cap: 1000}); err != nil {
 			t.Fatal(err)
 		}
-		profile := json.RawMessage(`"` + strings.Repeat("p", 1000) + `"`)
+		profile := json.RawMessage(`"` + strings.Repeat("<", 1000) + `"`) // not to be escaped
 		var last *member
 		for i := range 200 {
 			last, _ = tryJoin(t, w, authority.Join{Room: "crowd", Identity: fmt.Sprint(i), Profile: profile})
+		}
+		if f := wire.JSONFrame(wire.KindWelcome, wire.Welcome{Peers: last.adm.Peers}); f.Size() > 40_000 {
+			t.Fatalf("the welcome's roster has %d bytes", f.Size())
 		}
 		told := len(last.adm.Peers) + len(of(wire.KindPeer, last.take()))
 		if told != 200 || len(last.adm.Peers) > 40 {

@@ -53,6 +53,8 @@ const (
 	DefaultCap          = 64
 	DefaultEmptyTimeout = 30 * time.Second
 	maxTickRate         = 120
+	// maxGameBytes bounds what a game adds to a welcome, which is one frame.
+	maxGameBytes = 24 << 10
 	maxCap              = 10_000
 )
 
@@ -169,6 +171,11 @@ func (w *Worker) open(spec authority.RoomSpec) (*Room, error) {
 		return nil, err
 	}
 	r := newRoom(w, spec, newInstance())
+	if r.sim != nil {
+		if n := len(r.sim.schema) + len(r.sim.world.ClientConfig()); n > maxGameBytes {
+			return nil, wire.Errorf(wire.CodeInternal, "game %s: schema and client config have %d bytes, the limit is %d", spec.Game, n, maxGameBytes)
+		}
+	}
 	w.rooms[spec.Name] = r
 	w.opts.Observer.Rooms(spec.Kind, 1)
 	w.wg.Go(r.run)

@@ -3,6 +3,7 @@ package admit
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -104,6 +105,10 @@ func text(s string, limit int) error {
 		return errors.New("is not valid UTF-8")
 	case !norm.NFC.IsNormalString(s):
 		return errors.New("is not in Unicode normal form C")
+	case strings.ContainsRune(s, utf8.RuneError):
+		// What a decoder of JSON puts in place of bytes or surrogates that are
+		// no character: the name that was meant is lost.
+		return errors.New("contains U+FFFD, which stands for something that is no character")
 	}
 	return nil
 }

@@ -63,6 +63,9 @@ func (m *Manager) Receive(l *link.Link, lane wire.Lane, msg []byte) *wire.Error 
 	if s := g.session.Load(); s != nil {
 		return s.receive(l, lane, msg)
 	}
+	if lane != wire.Reliable {
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "a message on the %s lane before the welcome", lane))
+	}
 	return m.greet(l, g, msg)
 }
 
@@ -95,7 +98,7 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 	case g.said:
 		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "%s before the welcome", k))
 	case k != wire.KindHello || len(rest) > 0:
-		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "the first message must be one hello frame, not %s", k))
+		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "the first message must hold one hello frame and nothing else; it begins with %s", k))
 	}
 	g.said = true
 	var h wire.Hello
@@ -108,7 +111,7 @@ func (m *Manager) greet(l *link.Link, g *guest, msg []byte) *wire.Error {
 		return m.refuse(l, asWire(err))
 	}
 	if len(h.Profile) > maxProfile {
-		return m.refuse(l, wire.Errorf(wire.CodeProtocol, "profile has %d bytes, the limit is %d", len(h.Profile), maxProfile))
+		return m.refuse(l, wire.Errorf(wire.CodeTooBig, "profile has %d bytes, the limit is %d", len(h.Profile), maxProfile))
 	}
 	if h.Resume != nil {
 		return m.resume(l, g, h, version)
@@ -179,6 +182,18 @@ func (m *Manager) join(l *link.Link, g *guest, h wire.Hello, version int) {
 	if ended { // nobody ever learnt of this session
 		s.end(wire.Errorf(wire.CodeJoinTimeout, "the connection ended during the join"), true)
 	}
+	// The room may have ended the session before it was on the books: then
+	// nobody else takes it off.
+	if secrets, closed := s.over(); closed {
+		m.forget(s, secrets)
+	}
+}
+
+// over reports whether the session has ended, and the secrets it had.
+func (s *Session) over() (secrets []string, closed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.secrets.all(), s.closed
 }
 
 // seat admits the hello and takes a seat for it. If an error comes with a
@@ -216,7 +231,7 @@ func (s *Session) start(l *link.Link, g *guest, w wire.Welcome) {
 	}
 	s.link = l
 	g.session.Store(s)
-	l.Send(wire.JSONFrame(wire.KindWelcome, w))
+	l.Send(wire.JSONFrame(wire.KindWelcome, w)) // the room bounds all that is long in it
 	l.Attach(s.ring, 1)
 	s.live.Store(l)
 }

@@ -59,7 +59,7 @@ func TestRefusedHellosAreToldWhy(t *testing.T) {
 				hi.Profile[i] = 'x'
 			}
 			c.sendJSON(wire.KindHello, hi)
-		}, wire.CodeProtocol},
+		}, wire.CodeTooBig},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,6 +137,38 @@ func TestNewcomerWithTheSameIdentityWins(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		if st := h.sessions.Sessions(); len(st) != 2 {
 			t.Fatalf("sessions %v", st)
+		}
+	})
+}
+
+// TestSessionsEndedDuringTheirJoinAreForgotten: the room may end a session
+// between its seat and its welcome.
+func TestSessionsEndedDuringTheirJoinAreForgotten(t *testing.T) {
+	t.Parallel()
+	inHouse(t, session.Options{ResumeGrace: time.Second}, func(t *testing.T, h *house) {
+		for range 50 {
+			clients := make([]*raw, 20)
+			for i := range clients {
+				clients[i] = h.connect()
+				clients[i].sendJSON(wire.KindHello, hello("hall", "twin"))
+			}
+			for _, c := range clients {
+				c.count(0)
+			}
+			if n := len(h.sessions.Sessions()); n != 1 {
+				t.Fatalf("%d sessions of one identity", n)
+			}
+		}
+	})
+}
+
+func TestHelloBelongsOnTheReliableLane(t *testing.T) {
+	t.Parallel()
+	inHouse(t, session.Options{}, func(t *testing.T, h *house) {
+		c := h.connect()
+		c.send(wire.KindInput, []byte("x"))
+		if code := c.closeCode(); code != wire.CodeProtocol {
+			t.Fatal(code.Name())
 		}
 	})
 }

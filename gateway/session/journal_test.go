@@ -30,7 +30,7 @@ func TestJournalTellsWhySomebodyIsNotInAndKeepsSecrets(t *testing.T) {
 		}
 	})
 	text := log.String()
-	for _, want := range []string{"msg=joined", "msg=away", "msg=resumed", "msg=ended code=kicked reason=\"be nice\"", "identity=ann", "code=unauthorized"} {
+	for _, want := range []string{"msg=joined", "msg=away", "msg=resumed", "code=kicked reason=\"be nice\"", "identity=ann", "code=unauthorized"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
