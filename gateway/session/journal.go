@@ -3,54 +3,25 @@ package session
 import (
 	"context"
 	"log/slog"
-	"sync"
-	"time"
 
+	"github.com/gatehouse/gatehouse/gateway/admit"
 	"github.com/gatehouse/gatehouse/gateway/link"
 	"github.com/gatehouse/gatehouse/wire"
 )
-
-// linesPerSecond bounds the log lines that strangers can make us write at info
-// level.
-const linesPerSecond = 10
 
 // journal is what operators read to learn why somebody is not in, or no more.
 // Comings and goings are told at debug level, what the server or an operator
 // did to a session at info. It knows no secret.
 type journal struct {
-	log *slog.Logger
-
-	mu     sync.Mutex // guards the rest
-	since  time.Time  // of the present second
-	lines  int        // in it
-	silent int        // lines that were not written since the last that was
+	log     *slog.Logger
+	limited *admit.Sampled // for what strangers cause
 }
+
+func newJournal(log *slog.Logger) journal { return journal{log, admit.NewSampled(log)} }
 
 func (j *journal) refused(l *link.Link, e *wire.Error) {
-	j.limited("refused", slog.String("code", e.Code.Name()), slog.String("reason", e.Reason),
+	j.limited.Info("refused", slog.String("code", e.Code.Name()), slog.String("reason", e.Reason),
 		slog.String("transport", l.Info().Transport), slog.String("address", l.Info().Remote.String()))
-}
-
-// limited writes at info level what strangers cause, as far as the limit allows.
-func (j *journal) limited(what string, attrs ...slog.Attr) {
-	j.mu.Lock()
-	now := time.Now()
-	if now.Sub(j.since) >= time.Second {
-		j.since, j.lines = now, 0
-	}
-	j.lines++
-	silent := j.silent
-	if j.lines > linesPerSecond {
-		j.silent++
-		j.mu.Unlock()
-		return
-	}
-	j.silent = 0
-	j.mu.Unlock()
-	if silent > 0 {
-		attrs = append(attrs, slog.Int("more_not_logged", silent))
-	}
-	j.log.LogAttrs(context.Background(), slog.LevelInfo, what, attrs...)
 }
 
 func (j *journal) joined(s *Session, l *link.Link) {
@@ -71,7 +42,7 @@ func (j *journal) ended(s *Session, e *wire.Error) {
 	case wire.CodeKicked:
 		j.log.LogAttrs(context.Background(), slog.LevelInfo, "ended", attrs...)
 	default:
-		j.limited("ended", attrs...)
+		j.limited.Info("ended", attrs...)
 	}
 }
 

@@ -77,7 +77,7 @@ var _ link.Handler = (*Manager)(nil)
 func NewManager(o Options) *Manager {
 	o.complete()
 	m := &Manager{
-		opts: o, journal: journal{log: o.Logger}, guests: map[*link.Link]*guest{},
+		opts: o, journal: newJournal(o.Logger), guests: map[*link.Link]*guest{},
 		sessions: map[string]*Session{}, secrets: map[secretHash]*Session{},
 	}
 	m.base, m.stop = context.WithCancel(context.Background())
