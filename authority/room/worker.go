@@ -55,7 +55,7 @@ const (
 	maxTickRate         = 120
 	// maxGameBytes bounds what a game adds to a welcome, which is one frame.
 	maxGameBytes = 24 << 10
-	maxCap              = 10_000
+	maxCap       = 10_000
 )
 
 // Worker hosts rooms. Safe for concurrent use.

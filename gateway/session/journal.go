@@ -20,12 +20,20 @@ type journal struct {
 func newJournal(log *slog.Logger) journal { return journal{log, admit.NewSampled(log)} }
 
 func (j *journal) refused(l *link.Link, e *wire.Error) {
-	j.limited.Info("refused", slog.String("code", e.Code.Name()), slog.String("reason", e.Reason),
-		slog.String("transport", l.Info().Transport), slog.String("address", l.Info().Remote.String()))
+	j.limited.Info("refused", append(origin(l), slog.String("code", e.Code.Name()), slog.String("reason", e.Reason))...)
+}
+
+// origin is where a link comes from; in memory it has no address.
+func origin(l *link.Link) []slog.Attr {
+	attrs := []slog.Attr{slog.String("transport", l.Info().Transport)}
+	if remote := l.Info().Remote; remote.IsValid() {
+		attrs = append(attrs, slog.String("address", remote.String()))
+	}
+	return attrs
 }
 
 func (j *journal) joined(s *Session, l *link.Link) {
-	j.debug(s, "joined", slog.String("transport", l.Info().Transport), slog.String("address", l.Info().Remote.String()))
+	j.debug(s, "joined", origin(l)...)
 }
 
 func (j *journal) resumed(s *Session, l *link.Link, gap bool) {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatehouse/gatehouse/gateway/session"
 	"github.com/gatehouse/gatehouse/wire"
@@ -18,6 +19,7 @@ func TestJournalTellsWhySomebodyIsNotInAndKeepsSecrets(t *testing.T) {
 	inHouse(t, session.Options{Logger: logger}, func(t *testing.T, h *house) {
 		a, w := h.join("hall", "ann")
 		a.drop()
+		time.Sleep(time.Second) // it is away by then
 		_, again := h.resume(w.Resume.Secret, a.all)
 		secrets = []string{w.Resume.Secret, again.Resume.Secret, "bad"}
 		h.sessions.Kick(w.Session, "be nice")
