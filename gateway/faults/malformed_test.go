@@ -123,9 +123,10 @@ func TestMalformedMessageEndsItsSenderAlone(t *testing.T) {
 			{"a lone surrogate as room", frame(wire.KindHello, `{"versions":[1],"room":"\ud800","identity":"x"}`), wire.CodeBadName},
 			{"invalid UTF-8 as room", frame(wire.KindHello, "{\"versions\":[1],\"room\":\"\xff\",\"identity\":\"x\"}"), wire.CodeBadName},
 			{"NUL in the name", frame(wire.KindHello, `{"versions":[1],"room":"x","identity":"x","name":"a\u0000b"}`), wire.CodeBadName},
+			{"a lone surrogate in the name", frame(wire.KindHello, `{"versions":[1],"room":"x","identity":"x","name":"a\ud800b"}`), wire.CodeBadName},
 			{"no versions", frame(wire.KindHello, `{"room":"x"}`), wire.CodeVersion},
 			{"other versions", frame(wire.KindHello, `{"versions":[2,-1,2147483648],"room":"x"}`), wire.CodeVersion},
-			{"a large profile", frame(wire.KindHello, `{"versions":[1],"room":"x","profile":"`+strings.Repeat("x", 5000)+`"}`), wire.CodeProtocol},
+			{"a large profile", frame(wire.KindHello, `{"versions":[1],"room":"x","profile":"`+strings.Repeat("x", 5000)+`"}`), wire.CodeTooBig},
 		} {
 			if hello.msg == nil && transport == "enet" {
 				hello.msg = []byte{0} // its library may not carry an empty packet
