@@ -246,6 +246,7 @@ func newSession(m *Manager, info link.Info, h wire.Hello, g Grant) *Session {
 		json: info.JSON, acks: acks, resumable: acks && m.opts.ResumeGrace > 0,
 		created: time.Now(), bucket: newBucket(m.opts.MessagesPerSecond),
 	}
+	s.awaySince = s.created // it has no link before its welcome: the sweeper may look in between
 	s.ring = stream.NewRing(m.opts.OutboxBytes, acks)
 	s.secrets.current = randomText(32)
 	return s
