@@ -84,6 +84,7 @@ type Server struct {
 	open   map[*conn]struct{}
 	taken  int // len(open) and handshakes under way
 	closed bool
+	cut    error // set when Close no longer waits: why
 }
 
 // NewServer returns a server that hands its links to h.
@@ -154,8 +155,9 @@ func (s *Server) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
+	s.cut = ctx.Err()
 	for c := range s.open {
-		c.cut(ctx.Err())
+		c.cut(s.cut)
 	}
 	s.mu.Unlock()
 	<-gone
@@ -187,11 +189,14 @@ func (s *Server) release(c *conn) {
 func (s *Server) start(c *conn) {
 	c.open(s.handler, s.opts.Link)
 	s.mu.Lock()
-	closed := s.closed
+	closed, cut := s.closed, s.cut
 	s.open[c] = struct{}{}
 	s.mu.Unlock()
-	if closed {
+	if closed { // Close has not seen this one
 		c.link.Close(wire.Errorf(wire.CodeGoingAway, "the server is stopping"))
+	}
+	if cut != nil {
+		c.cut(cut)
 	}
 	go func() {
 		defer s.release(c)
