@@ -167,8 +167,6 @@ func (r *raw) sendFlags(channel uint8, flags goenet.PacketFlags, msg []byte) {
 	})
 }
 
-func (r *raw) disconnect(data uint32) { r.do(func() { r.peer.Disconnect(data) }) }
-
 // freeze keeps the socket open and never reads it, until thaw.
 func (r *raw) freeze() { r.do(func() { r.frozen = true }) }
 func (r *raw) thaw()   { r.do(func() { r.frozen = false }) }
@@ -177,11 +175,6 @@ func (r *raw) thaw()   { r.do(func() { r.frozen = false }) }
 func (r *raw) kill() {
 	r.do(func() { r.dead = true })
 	<-r.gone
-}
-
-func (r *raw) connectID() (id uint32) {
-	r.do(func() { id = uint32(r.peer.GetConnectId()) })
-	return id
 }
 
 // openUDP opens a socket that speaks no ENet but what the test writes by hand.

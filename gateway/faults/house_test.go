@@ -189,17 +189,6 @@ func (h *house) sessions() []session.State {
 	return list.Sessions
 }
 
-// session finds a session by its identity.
-func (h *house) session(identity string) (session.State, bool) {
-	h.t.Helper()
-	for _, s := range h.sessions() {
-		if s.Identity == identity {
-			return s, true
-		}
-	}
-	return session.State{}, false
-}
-
 // metric sums the series of a metric that have all of the labels, each as
 // name="value".
 func (h *house) metric(name string, labels ...string) (sum float64) {

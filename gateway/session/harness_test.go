@@ -70,7 +70,6 @@ type raw struct {
 	mu     sync.Mutex
 	frames []frame // received and not yet taken
 	all    int     // numbered frames received on this link
-	closed bool
 }
 
 type frame struct {
@@ -106,11 +105,7 @@ func (c *raw) Receive(_ *link.Link, _ wire.Lane, msg []byte) *wire.Error {
 	return nil
 }
 
-func (c *raw) Ended(*link.Link, error) {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-}
+func (c *raw) Ended(*link.Link, error) {}
 
 func (c *raw) send(k wire.Kind, body []byte) { c.link.Send(wire.CopyFrame(k, body)) }
 
@@ -143,13 +138,6 @@ func (c *raw) count(k wire.Kind) (n int) {
 		}
 	}
 	return n
-}
-
-func (c *raw) gone() bool {
-	synctest.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.closed
 }
 
 func decode[T any](t *testing.T, k wire.Kind, body []byte) (v T) {
