@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -233,4 +234,11 @@ func (c *rawClient) position() (x, y uint32, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// roster returns the members as the client was told.
+func (c *rawClient) roster() map[uint32]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.members)
 }
